@@ -1,0 +1,78 @@
+# Needs Python 3.11 or newer with pip, and make. Everything is installed into .venv and nowhere else.
+#
+#   make demo    compare all learners in the paper's setting: a table, and a picture in demo.png
+#   make test    formatter, linter, strict type checker, tests
+#   make setup   only install
+#   make format  format the code and fix what the linter can fix
+#   make bench   run the benchmarks
+#   make lock    bring requirements.lock in line with pyproject.toml (LOCK_FLAGS=--upgrade: newest)
+#   make clean   remove all that the other commands have made
+
+PYTHON ?= python3
+LOCK_FLAGS ?=
+DEMO = fairduel simulate --environment paper --runs 10 --plot demo.png
+
+VENV := .venv
+BIN := $(VENV)/bin
+LOCKED := $(VENV)/locked
+INSTALLED := $(VENV)/installed
+SCRIPTS := $(wildcard benchmarks/*.py examples/*.py)
+
+# Trust the certificates of the machine, as pip does: closed networks have their own.
+export UV_SYSTEM_CERTS := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Where this is set every import compiles all over again, and takes 2 to 4 times as long.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test setup format bench lock clean
+
+demo: setup
+	$(BIN)/$(DEMO)
+
+test: setup
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m mypy src tests $(SCRIPTS)
+	$(BIN)/python -m pytest
+
+setup: $(INSTALLED)
+
+format: setup
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
+
+bench: setup
+	set -e; for file in benchmarks/[!_]*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
+
+lock: setup
+	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
+		--no-header --quiet --all-extras --group dev $(LOCK_FLAGS) \
+		--output-file requirements.lock pyproject.toml
+
+clean:
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist demo.png
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# A new environment with exactly what the lock says. Debian's Python may have no ensurepip: then its
+# own pip puts one there. uv takes seconds; where it can't work, pip installs the same by the same
+# hashes.
+$(LOCKED): requirements.lock
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("fairduel needs Python 3.11 \
+	or newer, and this is %d.%d: name another one, as in make PYTHON=python3.12" \
+	% sys.version_info[:2])'
+	$(PYTHON) -m venv --clear $(VENV) > /dev/null 2>&1 || \
+		$(PYTHON) -m venv --clear --without-pip $(VENV)
+	sed -n '/^pip==/,/[^\\]$$/p' requirements.lock > $(VENV)/pip.txt
+	sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > $(VENV)/uv.txt
+	$(BIN)/python -c 'import pip' 2> /dev/null || $(PYTHON) -m pip --python $(BIN)/python \
+		install --quiet --require-hashes -r $(VENV)/pip.txt
+	$(BIN)/python -m pip install --quiet --require-hashes -r $(VENV)/uv.txt && \
+	$(BIN)/python -m uv pip sync --python $(BIN)/python --require-hashes \
+		--compile-bytecode requirements.lock || \
+	$(BIN)/python -m pip install --require-hashes -r requirements.lock
+	@touch $@
+
+# A call of its own, since a directory can't have a hash.
+$(INSTALLED): $(LOCKED) pyproject.toml
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
