@@ -1,0 +1,89 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from fairduel.errors import InputError
+
+AnyPath = str | os.PathLike[str]
+
+
+def write_whole(path: AnyPath, data: bytes) -> None:
+    """Write ``data`` to the file ``path``, all of it, or leave what was there as it was.
+
+    The bytes go to a temporary file beside it, which takes the name once they are on disk. An
+    existing file keeps its permissions, a new one gets those of the umask; a symbolic link keeps
+    pointing to the file that is written. The directory has to exist.
+    """
+    try:
+        target = Path(os.path.realpath(path))
+        mode = _mode_of(target)
+        temporary = target.parent / f".fairduel-{secrets.token_hex(8)}.tmp"
+        try:
+            _write_new(temporary, data, mode)
+            os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"cannot write {os.fspath(path)!r}: {_reason(error)}; "
+            "give a file name in a directory that exists and can be written to."
+        ) from error
+    _settle(target.parent)
+
+
+def read_whole(path: AnyPath) -> bytes:
+    """The bytes of the file ``path``."""
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"cannot read {os.fspath(path)!r}: {_reason(error)}; "
+            "give the name of a file that exists and can be read."
+        ) from error
+
+
+def _mode_of(target: Path) -> int | None:
+    """The permissions of the file to be replaced, or None where there is none yet."""
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    # Taking over the name of a device or a pipe would destroy it.
+    if not stat.S_ISREG(mode):
+        raise OSError("it is there and is not a regular file")
+    # Only the directory's permissions stop a replacement; honour the file's own as well.
+    if not os.access(target, os.W_OK):
+        raise OSError("the file is write-protected")
+    return stat.S_IMODE(mode)
+
+
+def _write_new(temporary: Path, data: bytes, mode: int | None) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(temporary, flags, 0o666 if mode is None else mode), "wb") as file:
+        if mode is not None:
+            os.chmod(temporary, mode)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _settle(directory: Path) -> None:
+    """Put the new name on disk as well, where the system lets a directory be synchronised."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", None) or str(error)
