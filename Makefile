@@ -10,7 +10,7 @@
 
 PYTHON ?= python3
 LOCK_FLAGS ?=
-DEMO = fairduel simulate --environment paper --runs 10 --plot demo.png
+DEMO = fairduel simulate --environment paper --preset as_run --runs 30 --plot demo.png
 
 VENV := .venv
 BIN := $(VENV)/bin

@@ -1,0 +1,78 @@
+"""Numba kernels: compiled once, kept on disk, and the user is told while it happens."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+NOTICE = "fairduel: compiling its kernels for this machine (once, about 15 s) ...\n"
+
+
+@functools.cache
+def load(module: str) -> ModuleType:
+    """Import a module of kernels, e.g. ``load("fairduel.welfare._newton")``; later calls are free.
+
+    The first time that anything of fairduel has to be compiled, one line on stderr says so.
+    """
+    _announce_compilation()
+    return importlib.import_module(module)
+
+
+def kernel(*signatures: Any) -> Callable[[F], F]:
+    """Compile a function for these signatures at once, and keep the result on disk.
+
+    Where no cache directory can be written, the result lasts as long as the process.
+    Division follows numpy (1 / 0 is inf), and sums keep their order, so that results do not
+    depend on how wide the machine's vectors are.
+    """
+    import numba
+
+    def compile_now(function: F) -> F:
+        compiler = functools.partial(numba.njit, list(signatures), error_model="numpy")
+        try:
+            return cast(F, compiler(cache=True)(function))
+        except (RuntimeError, OSError):  # numba has no place for its cache, or lost it
+            return cast(F, compiler()(function))
+
+    return compile_now
+
+
+def part(function: F, inline: str = "never") -> F:
+    """Compile a function as a part of the kernels that call it; it is kept on disk with them."""
+    import numba
+
+    options: dict[str, Any] = {
+        "error_model": "numpy",
+        "inline": inline,
+        # Only kernels call it, so numba need not compile ways in from Python and from C.
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+    }
+    return cast(F, numba.njit(**options)(function))
+
+
+@functools.cache
+def _announce_compilation() -> None:
+    """Have numba tell when it compiles; what it reads from its cache it does not compile."""
+    from numba.core import event
+
+    class Announcer(event.Listener):
+        told = False
+
+        def on_start(self, event: Any) -> None:
+            module = event.data["dispatcher"].py_func.__module__
+            if not self.told and module.startswith("fairduel."):
+                self.told = True
+                sys.stderr.write(NOTICE)
+                sys.stderr.flush()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Announcer())  # type: ignore[no-untyped-call]

@@ -1,0 +1,9 @@
+"""Welfares: what a policy is worth to all users together, and the policy that is worth most."""
+
+from fairduel.welfare.egalitarian import Egalitarian
+from fairduel.welfare.frank_wolfe import FrankWolfe
+from fairduel.welfare.nash import Nash
+from fairduel.welfare.solution import Solution, Welfare
+from fairduel.welfare.utilitarian import Utilitarian
+
+__all__ = ["Egalitarian", "FrankWolfe", "Nash", "Solution", "Utilitarian", "Welfare"]
