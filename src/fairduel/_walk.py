@@ -1,0 +1,97 @@
+"""Compiled: the arms drawn while policies change often."""
+
+import numpy as np
+from numba import njit, types
+
+from fairduel.arrays import Floats, Ints
+from fairduel.compiled import kernel
+
+_RNG = types.npy_rng
+_INTS = types.int64[::1]
+_PAIRS = types.int64[:, ::1]
+_POLICIES = types.float64[:, ::1]
+
+# Up to so many rounds, drawing each is cheaper than drawing the counts.
+_SINGLY = 64
+
+
+@njit(cache=True)
+def _draw_arm(rng: np.random.Generator, policy: Floats) -> int:
+    """~ policy, by inversion; the last arm with a chance takes what rounding leaves over."""
+    u = rng.random()
+    last = 0
+    for arm in range(policy.size):
+        if policy[arm] > 0.0:
+            last = arm
+            u -= policy[arm]
+            if u < 0.0:
+                return arm
+    return last
+
+
+@njit(cache=True)
+def _draw_counts(rng: np.random.Generator, policy: Floats, rounds: int, counts: Ints) -> None:
+    """~ Multinomial(rounds, policy), by conditional binomials."""
+    left = 1.0
+    for arm in range(policy.size):
+        counts[arm] = 0
+        if policy[arm] > 0.0 and rounds > 0:
+            share = min(1.0, policy[arm] / left)
+            counts[arm] = rng.binomial(rounds, share)
+            rounds -= counts[arm]
+            left -= policy[arm]
+            last = arm
+    if rounds > 0:
+        counts[last] += rounds
+
+
+@njit(cache=True)
+def _mix(rng: np.random.Generator, policy: Floats, rounds: int, shown: Ints, plays: Ints) -> None:
+    """Both arms from the policy, for so many rounds."""
+    if rounds <= _SINGLY:
+        for _ in range(rounds):
+            i = _draw_arm(rng, policy)
+            j = _draw_arm(rng, policy)
+            shown[i] += 1
+            shown[j] += 1
+            plays[i, j] += 1
+        return
+    lefts = np.empty(policy.size, np.int64)
+    rights = np.empty(policy.size, np.int64)
+    _draw_counts(rng, policy, rounds, lefts)
+    for i in range(policy.size):
+        if lefts[i] > 0:
+            _draw_counts(rng, policy, lefts[i], rights)
+            shown[i] += lefts[i]
+            for j in range(policy.size):
+                shown[j] += rights[j]
+                plays[i, j] += rights[j]
+
+
+@kernel((_RNG, _POLICIES, _INTS, _PAIRS, _INTS))
+def walk(
+    rng: np.random.Generator, policies: Floats, gaps: Ints, duels: Ints, lengths: Ints
+) -> tuple[Ints, Ints]:
+    """Policies and duels in turn, through stretches that end anywhere; see Nature.walk."""
+    arms = policies.shape[1]
+    shown = np.zeros((lengths.size, arms), np.int64)
+    plays = np.zeros((arms, arms), np.int64)
+    step = 0
+    gap = gaps[0] if gaps.size > 0 else 0
+    for stretch in range(lengths.size):
+        left = lengths[stretch]
+        while left > 0:
+            if gap > 0:
+                rounds = min(gap, left)
+                _mix(rng, policies[step], rounds, shown[stretch], plays)
+                gap -= rounds
+                left -= rounds
+            else:
+                i, j = duels[step]
+                shown[stretch, i] += 1
+                shown[stretch, j] += 1
+                plays[i, j] += 1
+                left -= 1
+                step += 1
+                gap = gaps[step] if step < gaps.size else 0
+    return shown, plays

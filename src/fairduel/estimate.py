@@ -1,0 +1,73 @@
+"""What answers say about preferences: estimates that every learner and session share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairduel.arrays import Bools, Floats, Ints
+
+
+def preference_means(wins: Floats) -> Floats:
+    """Posterior mean of P[d, i, j] under Jeffreys' prior: (wins + 1/2) / (answers + 1)."""
+    return (wins + 0.5) / (wins + wins.transpose(0, 2, 1) + 1.0)
+
+
+def champions(wins: Floats, candidates: Bools | None = None) -> Ints:
+    """Each user's likeliest Condorcet winner so far, among ``candidates`` (D, K) where given.
+
+    The arm i with the highest product over j of the probability that i beats j, each from a
+    normal approximation of its posterior. It is defined whether or not a user has a Condorcet
+    winner; ties go to the lowest index.
+    """
+    from scipy.special import log_ndtr
+
+    means = preference_means(wins)
+    answers = wins + wins.transpose(0, 2, 1)
+    deviations = np.sqrt(means * (1.0 - means) / (answers + 2.0))
+    beats = log_ndtr((means - 0.5) / deviations)
+    arms = np.arange(wins.shape[1])
+    beats[:, arms, arms] = 0.0
+    likelihood = beats.sum(axis=2)
+    if candidates is not None:
+        likelihood = np.where(candidates, likelihood, -np.inf)
+    return np.asarray(likelihood.argmax(axis=1), np.int64)
+
+
+def guessed_scores(wins: Floats, winners: Ints) -> Floats:
+    """Scores s_d(k) = 2 P[d, k, a*_d] (Eq. 1) with the posterior means, at most 1."""
+    users = np.arange(len(winners))
+    scores = np.minimum(1.0, 2.0 * preference_means(wins)[users, :, winners])
+    scores[users, winners] = 1.0
+    return np.asarray(scores)
+
+
+def empirical_scores(wins: Floats, winners: Ints) -> Floats:
+    """Scores with the share of duels won, zero where none was heard (Algorithm 1, lines 2-5)."""
+    users = np.arange(len(winners))
+    won = wins[users, :, winners]
+    heard = won + wins[users, winners, :]
+    scores = np.divide(2.0 * won, heard, out=np.zeros_like(won), where=heard > 0)
+    scores[users, winners] = 1.0
+    return np.asarray(scores)
+
+
+def utility_draws(wins: Floats, policy: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    """Each user's utility under a policy, (draws, D), from the posterior of the preferences.
+
+    Each draw has its own preferences, ~ Beta(wins + 1/2, losses + 1/2), and its own reference:
+    the arm whose worst duel is best. That is the Condorcet winner wherever there is one.
+    """
+    return np.stack([_utilities_of(won, policy, draws, rng) for won in wins], axis=1)
+
+
+def _utilities_of(won: Floats, policy: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    arms = len(policy)
+    upper = np.triu_indices(arms, 1)
+    lower = upper[1], upper[0]
+    chances = rng.beta(won[upper] + 0.5, won[lower] + 0.5, size=(draws, len(upper[0])))
+    preferences = np.full((draws, arms, arms), 0.5)
+    preferences[:, upper[0], upper[1]] = chances
+    preferences[:, upper[1], upper[0]] = 1.0 - chances
+    reference = preferences.min(axis=2).argmax(axis=1)
+    scores = np.minimum(1.0, 2.0 * preferences[np.arange(draws), :, reference])
+    return np.asarray(scores @ policy)

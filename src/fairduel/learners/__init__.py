@@ -1,0 +1,8 @@
+"""The learners: one a file."""
+
+from fairduel.learners.epsilon_greedy import FairEpsilonGreedy
+from fairduel.learners.explore_then_commit import FairETC
+from fairduel.learners.learner import Learner
+from fairduel.learners.uniform import UniformOverUsers
+
+__all__ = ["FairETC", "FairEpsilonGreedy", "Learner", "UniformOverUsers"]

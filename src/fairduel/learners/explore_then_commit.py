@@ -1,0 +1,136 @@
+"""Fair-ETC (Algorithm 1): identify the winners, estimate the scores, commit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from fairduel.arrays import Floats, Ints
+from fairduel.estimate import empirical_scores
+from fairduel.identify import Tournament, TournamentState
+from fairduel.learners.phases import (
+    AS_RUN_TOURNAMENT,
+    check_exploration,
+    check_winners,
+    guess,
+    winner_pairs,
+)
+from fairduel.play import Duels, Play, commit
+from fairduel.tally import Tally
+from fairduel.welfare import FrankWolfe, Nash, Welfare
+
+
+@dataclass(frozen=True, eq=False)
+class ETCState:
+    horizon: int
+    tournament: TournamentState
+    explored: Tally | None = None  # since identification ended
+    policy: Floats | None = None  # committed to; None before, and again when late answers come
+
+
+@dataclass(frozen=True)
+class FairETC:
+    """Explore, then commit to the policy with the highest welfare (Algorithm 1).
+
+    welfare: what to maximise; ``Utilitarian()`` makes the paper's utilitarian baseline.
+    exploration: the constant in front of L. tournament: settings of the identification.
+    winners: each user's winner where it is known; skips the identification. count_winners:
+    whether |A*| in L is the number of distinct winners, or of users. repeat_pairs: whether a pair
+    of two winners is explored L times for either, or L times in all.
+
+    Exploration that does not fit the horizon is spread evenly over the pairs. Answers that come
+    after the commitment are used: the policy is computed again.
+    """
+
+    welfare: Welfare = field(default_factory=Nash)
+    exploration: float = 0.25
+    tournament: Tournament = field(default_factory=Tournament)
+    winners: tuple[int, ...] | None = None
+    count_winners: bool = True
+    repeat_pairs: bool = True
+
+    def __post_init__(self) -> None:
+        check_exploration(self.exploration)
+
+    @classmethod
+    def as_written(cls, **settings: Any) -> FairETC:
+        """Algorithm 1 and Theorem 4.2 as the paper states them; the default."""
+        return cls(**settings)
+
+    @classmethod
+    def as_run(cls, **settings: Any) -> FairETC:
+        """The settings that the numbers of the paper's Table 1 come from."""
+        preset: dict[str, Any] = {
+            "welfare": FrankWolfe(),
+            "tournament": AS_RUN_TOURNAMENT,
+            "count_winners": False,
+            "repeat_pairs": False,
+        }
+        return cls(**(preset | settings))
+
+    def init(self, users: int, arms: int, horizon: int, seed: int) -> ETCState:
+        winners = check_winners(self.winners, users, arms)
+        return ETCState(horizon, self.tournament.init(users, arms, horizon, seed, winners))
+
+    def ask(self, state: ETCState) -> tuple[Play, ETCState]:
+        if state.explored is None:
+            duels, tournament = self.tournament.ask(state.tournament)
+            state = replace(state, tournament=tournament)
+            if duels is not None:
+                return duels, state
+            state = replace(state, explored=Tally.empty(*tournament.candidates.shape))
+        assert state.explored is not None
+        rest = self._unexplored(state)
+        if rest.rounds > 0:
+            return rest, state
+        policy = state.policy if state.policy is not None else self._best(state)
+        left = state.horizon - state.tournament.tally.rounds - state.explored.rounds
+        return commit(policy, max(left, 1)), replace(state, policy=policy)
+
+    def tell(self, state: ETCState, tally: Tally) -> ETCState:
+        if state.explored is None:
+            tournament = self.tournament.tell(state.tournament, tally)
+            return replace(state, tournament=tournament)
+        policy = None if tally.wins.any() else state.policy
+        return replace(state, explored=state.explored + tally, policy=policy)
+
+    def policy(self, state: ETCState) -> Floats:
+        if state.explored is not None and self._unexplored(state).rounds == 0:
+            return state.policy if state.policy is not None else self._best(state)
+        return guess(self.welfare, self.tournament, state.tournament, state.explored)
+
+    def exploration_length(self, users: int, arms: int, winners: int, horizon: int) -> int:
+        """L of Theorem 4.2 times its constant; at least one duel."""
+        share = users * horizon / (arms * winners)
+        size = math.cbrt(share**2 * math.log(users * arms * horizon))
+        return max(1, math.ceil(self.exploration * size))
+
+    def _unexplored(self, state: ETCState) -> Duels:
+        """The duels of lines 3-7 that have not been played."""
+        assert state.explored is not None
+        users, arms = state.tournament.candidates.shape
+        winners = self.tournament.winners(state.tournament)
+        distinct = len(np.unique(winners)) if self.count_winners else users
+        pairs = winner_pairs(winners, arms, self.repeat_pairs)
+        length = self.exploration_length(users, arms, distinct, state.horizon)
+        budget = state.horizon - state.tournament.tally.rounds
+        wanted = _spread(len(pairs), length, budget)
+        played = state.explored.plays[pairs[:, 0], pairs[:, 1]]
+        return Duels(pairs, np.maximum(wanted - played, 0))
+
+    def _best(self, state: ETCState) -> Floats:
+        assert state.explored is not None
+        winners = self.tournament.winners(state.tournament)
+        return self.welfare.maximize(empirical_scores(state.explored.wins, winners)).policy
+
+
+def _spread(pairs: int, length: int, budget: int) -> Ints:
+    """So many duels for each pair, or as evenly as the budget allows."""
+    counts = np.full(pairs, length, np.int64)
+    if pairs * length > budget:
+        counts[:] = budget // pairs
+        counts[: budget % pairs] += 1
+    return counts

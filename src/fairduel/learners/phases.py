@@ -1,0 +1,60 @@
+"""What the paper's learners share: identify the winners first, then compare arms with them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fairduel.arrays import Floats, Ints
+from fairduel.errors import InputError
+from fairduel.estimate import guessed_scores
+from fairduel.identify import Tournament, TournamentState
+from fairduel.tally import Tally
+from fairduel.welfare import Welfare
+
+# What the paper's printed numbers were made with: twice the delta of Theorem 4.2, no split over
+# users, each comparison round judged by its own duels, and a loser out for everybody who is sure.
+AS_RUN_TOURNAMENT = Tournament(
+    confidence_scale=1.0, split_over_users=False, pool_rounds=False, eliminate_for_all=True
+)
+
+
+def check_exploration(constant: float) -> None:
+    """The constant in front of L or epsilon_t must be positive."""
+    if not (0.0 < constant < math.inf):
+        raise InputError(f"exploration is {constant}: it must be a positive number.")
+
+
+def check_winners(winners: tuple[int, ...] | None, users: int, arms: int) -> Ints | None:
+    """Known winners as an array: one arm for each user."""
+    if winners is None:
+        return None
+    if len(winners) != users:
+        raise InputError(f"{len(winners)} winners are given for {users} users: give one each.")
+    for user, arm in enumerate(winners):
+        if not 0 <= arm < arms:
+            raise InputError(
+                f"winners[{user}] is {arm}, but there are {arms} arms: use 0 to {arms - 1}."
+            )
+    return np.array(winners, np.int64)
+
+
+def winner_pairs(winners: Ints, arms: int, repeat: bool) -> Ints:
+    """Every (a, a*) with a* a winner and a another arm (Algorithm 1, line 3).
+
+    Two arms that are both winners come twice, once for either, if ``repeat``.
+    """
+    pairs = [(a, w) for w in np.unique(winners) for a in range(arms) if a != w]
+    if not repeat:
+        known = set(winners.tolist())
+        pairs = [(a, w) for a, w in pairs if not (a in known and a < w)]
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def guess(
+    welfare: Welfare, tournament: Tournament, state: TournamentState, later: Tally | None
+) -> Floats:
+    """The best policy by all that was heard, before the learner itself would say."""
+    wins = state.tally.wins if later is None else state.tally.wins + later.wins
+    return welfare.maximize(guessed_scores(wins, tournament.winners(state))).policy

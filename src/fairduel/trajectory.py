@@ -1,0 +1,80 @@
+"""What happened in a simulation, read off at checkpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairduel import metrics
+from fairduel.arrays import Floats, Ints
+from fairduel.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Cumulative figures after ``rounds[c]`` rounds.
+
+    earned: (C,) Nash welfare of the policies played, the average of both sides, summed.
+    utilities: (C, D) scores of the arms that were really drawn, the average of both sides, summed
+    (Section 5.1). best: the highest Nash welfare of any policy. phases: how many rounds went into
+    what ("identify", "explore", "exploit"). policy: what the learner recommends at the end.
+    """
+
+    rounds: Ints
+    earned: Floats
+    utilities: Floats
+    best: float
+    phases: dict[str, int]
+    policy: Floats
+
+    @property
+    def regret(self) -> Floats:
+        """Cumulative regret (Eq. 5)."""
+        return self.best * self.rounds - self.earned
+
+    @property
+    def nash_welfare(self) -> Floats:
+        """Geometric mean of the users' utilities."""
+        return metrics.nash_welfare(self.utilities)
+
+    @property
+    def minimum_welfare(self) -> Floats:
+        """Utility of the worst-off user."""
+        return metrics.minimum_welfare(self.utilities)
+
+    @property
+    def utilitarian_welfare(self) -> Floats:
+        """Mean utility."""
+        return metrics.utilitarian_welfare(self.utilities)
+
+    @property
+    def gini(self) -> Floats:
+        """Inequality of the utilities: 0 is equal."""
+        return metrics.gini(self.utilities)
+
+
+def linear_checkpoints(rounds: int, count: int = 100) -> Ints:
+    """At most ``count`` rounds, evenly spaced, ending with the last."""
+    return _distinct(np.linspace(rounds / count, rounds, count))
+
+
+def logarithmic_checkpoints(rounds: int, count: int = 100) -> Ints:
+    """At most ``count`` rounds, evenly spaced on a log axis from the first to the last."""
+    return _distinct(np.geomspace(1, rounds, count))
+
+
+def check_checkpoints(checkpoints: Ints | int, rounds: int) -> Ints:
+    """Rounds to read off at: given, or so many evenly spaced. The last round is always one."""
+    if isinstance(checkpoints, int | np.integer):
+        if checkpoints < 1:
+            raise InputError(f"{checkpoints} checkpoints are asked for: ask for at least 1.")
+        return linear_checkpoints(rounds, int(checkpoints))
+    marks = np.unique(np.asarray(checkpoints, np.int64))
+    if len(marks) == 0 or marks[0] < 1 or marks[-1] > rounds:
+        raise InputError(f"checkpoints must be rounds from 1 to {rounds}.")
+    return marks if marks[-1] == rounds else np.append(marks, rounds)
+
+
+def _distinct(rounds: Floats) -> Ints:
+    return np.unique(np.maximum(1, np.rint(rounds).astype(np.int64)))
