@@ -1,0 +1,58 @@
+"""fairduel: fair decisions from pairwise votes.
+
+A researcher simulates: ``simulate(FairETC(), random_instance(10, 10), 200_000, seed=1)``.
+A team decides: ``Session(people, options, horizon=500)``, then ``ask`` and ``tell``.
+"""
+
+from fairduel.errors import InputError
+from fairduel.generate import (
+    clustered_instance,
+    hard_instance,
+    paper_instances,
+    random_instance,
+)
+from fairduel.identify import Tournament, identify
+from fairduel.instance import Instance
+from fairduel.learners import FairEpsilonGreedy, FairETC, Learner, UniformOverUsers
+from fairduel.play import Duels, Mix, Play, Script
+from fairduel.session import SKIP, TIE, Duel, Session
+from fairduel.simulate import simulate
+from fairduel.tally import Tally
+from fairduel.trajectory import Trajectory, linear_checkpoints, logarithmic_checkpoints
+from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Solution, Utilitarian, Welfare
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "SKIP",
+    "TIE",
+    "Duel",
+    "Duels",
+    "Egalitarian",
+    "FairETC",
+    "FairEpsilonGreedy",
+    "FrankWolfe",
+    "InputError",
+    "Instance",
+    "Learner",
+    "Mix",
+    "Nash",
+    "Play",
+    "Script",
+    "Session",
+    "Solution",
+    "Tally",
+    "Tournament",
+    "Trajectory",
+    "UniformOverUsers",
+    "Utilitarian",
+    "Welfare",
+    "clustered_instance",
+    "hard_instance",
+    "identify",
+    "linear_checkpoints",
+    "logarithmic_checkpoints",
+    "paper_instances",
+    "random_instance",
+    "simulate",
+]

@@ -1,0 +1,333 @@
+"""Live use: one duel at a time, with names, and answers that come when they come."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fairduel import estimate
+from fairduel.errors import InputError
+from fairduel.files import AnyPath, read_whole, write_whole
+from fairduel.identify import Tournament
+from fairduel.jsonable import classes_in, decode, encode
+from fairduel.learners import FairEpsilonGreedy, FairETC, Learner, UniformOverUsers
+from fairduel.play import draw_round
+from fairduel.tally import Tally
+from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian
+
+TIE = "tie"
+SKIP = "skip"
+
+_FORMAT = "fairduel session"
+_VERSION = 1
+_DRAWS = 1000
+# What the settings in a session file may be made of.
+_SETTINGS = (
+    FairETC,
+    FairEpsilonGreedy,
+    UniformOverUsers,
+    Tournament,
+    Nash,
+    FrankWolfe,
+    Utilitarian,
+    Egalitarian,
+)
+
+
+@dataclass(frozen=True)
+class Duel:
+    """Two arms to show. ``vote`` is False where the answers would teach the learner nothing."""
+
+    id: int
+    left: str
+    right: str
+    vote: bool
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure and the interval that holds it with probability 95 %, given the answers."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """How often to choose each arm, and what each user gets by it: 1 is their own favourite."""
+
+    policy: dict[str, float]
+    utilities: dict[str, Estimate]
+
+
+@dataclass
+class _Issued:
+    """A duel and its answers so far: each user's winner, "tie" or "skip"."""
+
+    left: int
+    right: int
+    listen: bool
+    answers: dict[str, str] = field(default_factory=dict)
+
+
+class Session:
+    """A learner at work on real votes.
+
+    users, arms: their names. horizon: how many duels there will be in all, roughly; it sets how
+    long to explore. learner: Fair-epsilon-Greedy unless another is given. seed: for the same
+    duels again; drawn afresh where it is left out, and kept in the file.
+
+    >>> session = Session(["ann", "bob"], ["pizza", "soup"], horizon=100, seed=1)
+    >>> duel = session.ask()
+    >>> session.tell(duel.id, {"ann": duel.left, "bob": "tie"})
+    """
+
+    def __init__(
+        self,
+        users: Sequence[str],
+        arms: Sequence[str],
+        horizon: int,
+        learner: Learner[Any] | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.users = _check_names(users, "user", ())
+        self.arms = _check_names(arms, "arm", (TIE, SKIP))
+        if horizon < 1:
+            raise InputError(f"the horizon is {horizon}: it must be at least 1 duel.")
+        self.horizon = horizon
+        self.learner: Learner[Any] = FairEpsilonGreedy() if learner is None else learner
+        self.seed = secrets.randbits(63) if seed is None else seed
+        self._state = self.learner.init(len(self.users), len(self.arms), horizon, self.seed)
+        self._issued: list[_Issued] = []
+        self._tally = Tally.empty(len(self.users), len(self.arms))
+
+    @property
+    def rounds(self) -> int:
+        """How many duels were issued."""
+        return len(self._issued)
+
+    def ask(self) -> Duel:
+        """The next duel. It counts as played from now on, whether or not it is answered."""
+        play, state = self.learner.ask(self._state)
+        rng = np.random.default_rng([self.seed, 2, self.rounds])
+        shown = draw_round(play, len(self.users), rng)
+        played = self._empty_tally()
+        played.plays[shown.left, shown.right] = 1
+        self._state = self.learner.tell(state, played)
+        self._tally = self._tally + played
+        self._issued.append(_Issued(shown.left, shown.right, shown.listen))
+        return self.duel(self.rounds)
+
+    def duel(self, id: int) -> Duel:
+        """A duel that was issued before."""
+        issued = self._find(id)
+        vote = issued.listen and issued.left != issued.right
+        return Duel(id, self.arms[issued.left], self.arms[issued.right], vote)
+
+    def unanswered(self, user: str) -> list[Duel]:
+        """The duels that wait for a user's vote, oldest first."""
+        if user not in self.users:
+            raise InputError(f"{user!r} is not a user here: the users are {_list(self.users)}.")
+        duels = [self.duel(id) for id in range(1, self.rounds + 1)]
+        return [d for d in duels if d.vote and user not in self._issued[d.id - 1].answers]
+
+    def tell(self, id: int, answers: Mapping[str, str | None]) -> None:
+        """Answers to a duel: for each user the arm preferred, "tie", or "skip" (also None).
+
+        They may come late, in any order and in pieces. The same answer told again changes
+        nothing; whoever skipped may answer after all; any other change of mind is an error.
+        An error changes nothing, not even for the other users in the call.
+        """
+        issued = self._find(id)
+        new = {
+            user: self._check_answer(id, issued, user, answer) for user, answer in answers.items()
+        }
+        told = self._empty_tally()
+        for user, answer in new.items():
+            if issued.answers.get(user, SKIP) != answer:
+                self._count(told, issued, user, answer)
+        if issued.listen and told.wins.any():
+            self._state = self.learner.tell(self._state, told)
+        self._tally = self._tally + told
+        issued.answers.update(new)
+
+    def policy(self) -> Recommendation:
+        """What to choose now, by the learner; and what each user gets, by all their answers.
+
+        The intervals come from 1,000 draws of the preferences, so their ends are off by about
+        a tenth of their width at most.
+        """
+        policy = self.learner.policy(self._state)
+        rng = np.random.default_rng([self.seed, 3, self.rounds])
+        draws = estimate.utility_draws(self._tally.wins, policy, _DRAWS, rng)
+        low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+        figures = zip(draws.mean(axis=0).tolist(), low.tolist(), high.tolist(), strict=True)
+        return Recommendation(
+            dict(zip(self.arms, policy.tolist(), strict=True)),
+            {user: Estimate(*figure) for user, figure in zip(self.users, figures, strict=True)},
+        )
+
+    def save(self, path: AnyPath) -> None:
+        """Write everything to one JSON file, whole or not at all."""
+        data = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "users": list(self.users),
+            "arms": list(self.arms),
+            "horizon": self.horizon,
+            "seed": self.seed,
+            "duels": [self._record(issued) for issued in self._issued],
+            "learner": encode(self.learner),
+            "state": encode(self._state),
+        }
+        write_whole(path, _readable(data).encode())
+
+    @classmethod
+    def load(cls, path: AnyPath, learner: Learner[Any] | None = None) -> Session:
+        """Go on from a file, just as if the session had never stopped.
+
+        A learner that is not the package's own must be given, with the settings it had.
+        """
+        data = _parse(path)
+        try:
+            return cls._restore(data, learner)
+        except InputError as error:
+            raise InputError(f"cannot load {os.fspath(path)!r}: {error}") from error
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise InputError(
+                f"cannot load {os.fspath(path)!r}: it is damaged ({error}); use an earlier copy."
+            ) from error
+
+    @classmethod
+    def _restore(cls, data: dict[str, Any], learner: Learner[Any] | None) -> Session:
+        if learner is None:
+            learner = decode(data["learner"], _SETTINGS)
+        elif encode(learner) != data["learner"]:
+            raise InputError("it was made with another learner or other settings; give the same.")
+        session = cls(data["users"], data["arms"], data["horizon"], learner, data["seed"])
+        state = decode(data["state"], classes_in(type(session._state)))
+        if type(state) is not type(session._state):
+            raise InputError("its state is not that of its learner; use an earlier copy.")
+        for record in data["duels"]:
+            session._replay(record)
+        session._state = learner.tell(state, session._empty_tally())  # fails if it does not fit
+        return session
+
+    def _record(self, issued: _Issued) -> dict[str, Any]:
+        return {
+            "left": self.arms[issued.left],
+            "right": self.arms[issued.right],
+            "listen": issued.listen,
+            "answers": issued.answers,
+        }
+
+    def _replay(self, record: dict[str, Any]) -> None:
+        """Take a duel and its answers from a file; the learner's state comes separately."""
+        left, right = self.arms.index(record["left"]), self.arms.index(record["right"])
+        issued = _Issued(left, right, bool(record["listen"]))
+        self._issued.append(issued)
+        self._tally.plays[left, right] += 1
+        for user, answer in record["answers"].items():
+            issued.answers[user] = self._check_answer(self.rounds, issued, user, answer)
+            self._count(self._tally, issued, user, answer)
+
+    def _check_answer(self, id: int, issued: _Issued, user: str, answer: str | None) -> str:
+        """An answer that this user may give to this duel now."""
+        if user not in self.users:
+            raise InputError(f"{user!r} is not a user here: the users are {_list(self.users)}.")
+        answer = SKIP if answer is None else answer
+        allowed = (self.arms[issued.left], self.arms[issued.right], TIE, SKIP)
+        if answer not in allowed:
+            raise InputError(
+                f"{user!r} answers {answer!r} to duel {id}: the answers are {_list(allowed)}."
+            )
+        before = issued.answers.get(user, SKIP)
+        if before not in (SKIP, answer):
+            raise InputError(
+                f"{user!r} answers {answer!r} to duel {id} but has answered {before!r} before: "
+                "an answer stands once it is given."
+            )
+        return answer
+
+    def _count(self, tally: Tally, issued: _Issued, user: str, answer: str) -> None:
+        """Add an answer to a tally; a tie is half a win each."""
+        i, j = issued.left, issued.right
+        if i == j or answer == SKIP:
+            return
+        d = self.users.index(user)
+        share = 0.5 if answer == TIE else float(answer == self.arms[i])
+        tally.wins[d, i, j] += share
+        tally.wins[d, j, i] += 1.0 - share
+
+    def _find(self, id: int) -> _Issued:
+        if isinstance(id, bool) or not isinstance(id, int) or not 1 <= id <= self.rounds:
+            known = f"the duels are 1 to {self.rounds}" if self.rounds else "none was issued yet"
+            raise InputError(f"there is no duel {id!r}: {known}.")
+        return self._issued[id - 1]
+
+    def _empty_tally(self) -> Tally:
+        return Tally.empty(len(self.users), len(self.arms))
+
+
+def _check_names(names: Sequence[str], kind: str, reserved: tuple[str, ...]) -> tuple[str, ...]:
+    """Names that tell everybody apart."""
+    if isinstance(names, str):
+        raise InputError(f"the {kind}s are one string, {names!r}: give a list of names.")
+    names = tuple(names)
+    if not names:
+        raise InputError(f"no {kind}s are given: name at least one.")
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(f"{name!r} names no {kind}: use a string that people can read.")
+        if name in reserved:
+            raise InputError(f"{name!r} cannot be the name of a {kind}: it is an answer already.")
+        if names.count(name) > 1:
+            raise InputError(f"two {kind}s are called {name!r}: tell them apart.")
+    return names
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def _parse(path: AnyPath) -> dict[str, Any]:
+    try:
+        data = json.loads(read_whole(path))
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"cannot load {os.fspath(path)!r}: it is not whole JSON ({error}); "
+            "use a file that Session.save wrote."
+        ) from error
+    if not isinstance(data, dict) or data.get("format") != _FORMAT:
+        raise InputError(
+            f"cannot load {os.fspath(path)!r}: it is not a session; "
+            "use a file that Session.save wrote."
+        )
+    if data.get("version") != _VERSION:
+        raise InputError(
+            f"cannot load {os.fspath(path)!r}: it has version {data.get('version')!r} of the "
+            f"format and this fairduel reads version {_VERSION}; update fairduel."
+        )
+    return data
+
+
+def _readable(data: dict[str, Any]) -> str:
+    """JSON with a line for each item at the top and for each duel."""
+    lines = []
+    for key, value in data.items():
+        if key == "duels" and value:
+            rows = ",\n".join(f"    {json.dumps(row, ensure_ascii=False)}" for row in value)
+            text = f"[\n{rows}\n  ]"
+        else:
+            text = json.dumps(value, ensure_ascii=False)
+        lines.append(f"  {json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"

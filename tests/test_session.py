@@ -1,0 +1,353 @@
+"""Live sessions: names, late and partial answers, errors that change nothing, files."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairduel import (
+    SKIP,
+    TIE,
+    FairEpsilonGreedy,
+    FairETC,
+    InputError,
+    Learner,
+    Session,
+    Tournament,
+    UniformOverUsers,
+    Utilitarian,
+)
+
+USERS = ["ann", "bob", "cat"]
+ARMS = ["pizza", "soup", "fish", "rice"]
+QUICK = Tournament(gap_guess=0.9)
+LEARNERS: list[Learner[Any]] = [
+    FairETC(tournament=QUICK),
+    FairETC(winners=(0, 1, 1), welfare=Utilitarian()),
+    FairEpsilonGreedy(winners=(0, 1, 2)),
+    FairEpsilonGreedy.as_run(winners=(0, 1, 2)),
+    UniformOverUsers(tournament=QUICK),
+]
+
+
+def new_session(learner: Learner[Any] | None = None, horizon: int = 400) -> Session:
+    return Session(USERS, ARMS, horizon, learner, seed=7)
+
+
+def vote(session: Session, rounds: int, rng: np.random.Generator) -> None:
+    """Everybody likes the arm that comes first in the list for them, mostly; some stay away."""
+    for _ in range(rounds):
+        duel = session.ask()
+        answers: dict[str, str | None] = {}
+        for user in USERS:
+            if rng.random() < 0.8:
+                answers[user] = str(rng.choice([duel.left, duel.right, TIE, SKIP]))
+        session.tell(duel.id, answers)
+
+
+def fingerprint(session: Session, path: Path) -> str:
+    session.save(path)
+    return path.read_text()
+
+
+def test_duels_have_names_and_ids_in_order() -> None:
+    session = new_session()
+    duels = [session.ask() for _ in range(5)]
+    assert [duel.id for duel in duels] == [1, 2, 3, 4, 5]
+    assert {duel.left for duel in duels} | {duel.right for duel in duels} <= set(ARMS)
+    assert session.rounds == 5
+    assert session.duel(3) == duels[2]
+
+
+def test_answers_reach_the_learner() -> None:
+    session = new_session()
+    duel = session.ask()
+    session.tell(duel.id, {"ann": duel.left, "bob": duel.right, "cat": TIE})
+    i, j = ARMS.index(duel.left), ARMS.index(duel.right)
+    wins = session._state.tournament.tally.wins
+    assert wins[:, i, j].tolist() == [1.0, 0.0, 0.5]
+    assert wins[:, j, i].tolist() == [0.0, 1.0, 0.5]
+    assert wins.sum() == 3.0
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_order_and_pieces_do_not_matter(learner: Learner[Any], tmp_path: Path) -> None:
+    together, apart = new_session(learner), new_session(learner)
+    duels = [together.ask() for _ in range(6)]
+    assert [apart.ask() for _ in range(6)] == duels
+    for duel in duels:
+        together.tell(duel.id, {"ann": duel.left, "bob": TIE, "cat": duel.right})
+    for duel in reversed(duels):
+        apart.tell(duel.id, {"cat": duel.right})
+    for duel in duels:
+        apart.tell(duel.id, {"bob": TIE})
+        apart.tell(duel.id, {"ann": duel.left})
+    assert [together.ask() for _ in range(30)] == [apart.ask() for _ in range(30)]
+    assert together.policy() == apart.policy()
+
+
+def test_the_same_answer_twice_changes_nothing(tmp_path: Path) -> None:
+    session = new_session()
+    duel = session.ask()
+    session.tell(duel.id, {"ann": duel.left, "bob": SKIP})
+    before = fingerprint(session, tmp_path / "s.json")
+    session.tell(duel.id, {"ann": duel.left})
+    session.tell(duel.id, {"ann": duel.left, "bob": None})
+    assert fingerprint(session, tmp_path / "s.json") == before
+
+
+def test_whoever_skipped_may_answer_after_all() -> None:
+    session = new_session()
+    duel = session.ask()
+    session.tell(duel.id, {"bob": SKIP})
+    assert session._tally.wins.sum() == 0.0
+    session.tell(duel.id, {"bob": duel.left})
+    assert session._tally.wins.sum() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("answers", "sentence"),
+    [
+        ({"ann": "RIGHT"}, "'ann' answers .* to duel 1 but has answered .* before"),
+        ({"ann": SKIP}, "has answered"),
+        ({"dan": "LEFT"}, "'dan' is not a user here: the users are 'ann', 'bob', 'cat'"),
+        ({"bob": "cake"}, "'bob' answers 'cake' to duel 1: the answers are"),
+        ({"bob": 3}, "'bob' answers 3 to duel 1"),
+    ],
+)
+def test_a_wrong_answer_is_one_sentence_and_changes_nothing(
+    answers: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    session = new_session()
+    duel = session.ask()
+    session.tell(duel.id, {"ann": duel.left})
+    before = fingerprint(session, tmp_path / "s.json")
+    names = {"LEFT": duel.left, "RIGHT": duel.right}
+    wrong = {user: names.get(answer, answer) for user, answer in answers.items()}
+    with pytest.raises(InputError, match=sentence):
+        session.tell(duel.id, {"cat": duel.left, **wrong})
+    assert fingerprint(session, tmp_path / "s.json") == before
+
+
+@pytest.mark.parametrize("wrong", [0, 2, -1, "1", 1.0, True, None])
+def test_an_unknown_duel_is_an_error(wrong: Any) -> None:
+    session = new_session()
+    with pytest.raises(InputError, match="none was issued yet"):
+        session.tell(wrong, {})
+    session.ask()
+    with pytest.raises(InputError, match="the duels are 1 to 1"):
+        session.tell(wrong, {"ann": SKIP})
+
+
+def test_unanswered_duels_wait_for_each_user() -> None:
+    session = new_session()
+    first, second = session.ask(), session.ask()
+    session.tell(first.id, {"ann": TIE, "bob": SKIP})
+    assert session.unanswered("ann") == [second]
+    assert session.unanswered("bob") == [second]
+    assert session.unanswered("cat") == [first, second]
+    with pytest.raises(InputError, match="'dan' is not a user"):
+        session.unanswered("dan")
+
+
+def test_nobody_needs_to_vote_on_what_teaches_nothing() -> None:
+    session = new_session(UniformOverUsers(winners=(0, 1, 2)))
+    duels = [session.ask() for _ in range(20)]
+    assert not any(duel.vote for duel in duels)
+    assert session.unanswered("ann") == []
+    before = session._state
+    session.tell(1, {"ann": duels[0].left})  # told all the same, it counts in the estimates only
+    assert session._state is before
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_a_resumed_session_is_identical_to_the_bit(learner: Learner[Any], tmp_path: Path) -> None:
+    path, rng = tmp_path / "s.json", np.random.default_rng(1)
+    session = new_session(learner)
+    for stop in (0, 1, 30, 80, 200, 120):  # the last stretch is beyond the horizon
+        vote(session, stop, rng)
+        resumed = Session.load(session_file(session, path))
+        assert fingerprint(resumed, tmp_path / "t.json") == path.read_text()
+        state = rng.bit_generator.state
+        vote(session, 25, rng)
+        rng.bit_generator.state = state
+        vote(resumed, 25, rng)
+        assert fingerprint(resumed, tmp_path / "t.json") == fingerprint(session, path)
+        assert resumed.policy() == session.policy()
+
+
+def session_file(session: Session, path: Path) -> Path:
+    session.save(path)
+    return path
+
+
+def test_the_file_is_readable_json(tmp_path: Path) -> None:
+    session = Session(["Åsa", "bob"], ["ramen", "sushi"], 50, seed=1)
+    duel = session.ask()
+    session.tell(duel.id, {"Åsa": TIE})
+    session.ask()
+    text = fingerprint(session, tmp_path / "s.json")
+    data = json.loads(text)
+    assert data["users"] == ["Åsa", "bob"]
+    assert data["duels"][0]["answers"] == {"Åsa": "tie"}
+    assert '    {"left": "' in text  # a line for each duel
+    assert "Åsa" in text
+
+
+def test_a_learner_of_ones_own_is_given_again(tmp_path: Path) -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Mine(UniformOverUsers):
+        """The same under another name."""
+
+    session = new_session(Mine(winners=(0, 1, 2)))
+    session.ask()
+    path = session_file(session, tmp_path / "s.json")
+    with pytest.raises(InputError, match="'Mine' is not known here: give the learner"):
+        Session.load(path)
+    with pytest.raises(InputError, match="another learner or other settings"):
+        Session.load(path, Mine(winners=(0, 1, 1)))
+    resumed = Session.load(path, Mine(winners=(0, 1, 2)))
+    assert resumed.ask() == session.ask()
+
+
+def damage(text: str, kind: str) -> str:
+    data = json.loads(text)
+    if kind == "truncated":
+        return text[: len(text) // 2]
+    if kind == "empty":
+        return ""
+    if kind == "another format":
+        return json.dumps({"format": "something else"})
+    if kind == "a list":
+        return "[1, 2]"
+    if kind == "newer":
+        data["version"] = 2
+    elif kind == "no state":
+        del data["state"]
+    elif kind == "strange state":
+        data["state"] = {"is": "Tally", "plays": 1, "wins": 2}
+    elif kind == "missing field":
+        del data["state"]["horizon"]
+    elif kind == "unknown class":
+        data["learner"]["is"] = "os.system"
+    elif kind == "wrong answer":
+        data["duels"][0]["answers"] = {"ann": "cake"}
+    elif kind == "wrong arm":
+        data["duels"][0]["left"] = "cake"
+    elif kind == "wrong shape":
+        data["state"]["tournament"]["tally"]["plays"]["shape"] = [3, 3]
+    elif kind == "fewer users":
+        data["users"] = data["users"][:-1]
+    elif kind == "other horizon":
+        data["horizon"] = "soon"
+    return json.dumps(data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("truncated", "is not whole JSON"),
+        ("empty", "is not whole JSON"),
+        ("another format", "is not a session"),
+        ("a list", "is not a session"),
+        ("newer", "version 2 of the format and this fairduel reads version 1; update fairduel"),
+        ("no state", "is damaged"),
+        ("strange state", "cannot load"),
+        ("missing field", "is damaged"),
+        ("unknown class", "'os.system' is not known here"),
+        ("wrong answer", "'ann' answers 'cake'"),
+        ("wrong arm", "is damaged"),
+        ("wrong shape", "is damaged"),
+        ("fewer users", "cannot load"),
+        ("other horizon", "cannot load"),
+    ],
+)
+def test_a_bad_file_is_one_sentence(kind: str, sentence: str, tmp_path: Path) -> None:
+    session = new_session()
+    vote(session, 3, np.random.default_rng(0))
+    path = tmp_path / "s.json"
+    path.write_text(damage(fingerprint(session, path), kind))
+    with pytest.raises(InputError, match=sentence) as error:
+        Session.load(path)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot read"):
+        Session.load(tmp_path / "nowhere.json")
+
+
+def test_a_file_that_cannot_be_written_keeps_the_old_one(tmp_path: Path) -> None:
+    session = new_session()
+    with pytest.raises(InputError, match="cannot write"):
+        session.save(tmp_path / "nowhere" / "s.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("users", "arms", "horizon", "sentence"),
+    [
+        ([], ARMS, 10, "no users are given"),
+        (USERS, [], 10, "no arms are given"),
+        (["ann", "ann"], ARMS, 10, "two users are called 'ann'"),
+        (USERS, ["a", "tie"], 10, "'tie' cannot be the name"),
+        ("ann", ARMS, 10, "one string"),
+        (["ann", " "], ARMS, 10, "' ' names no user"),
+        (USERS, ARMS, 0, "the horizon is 0"),
+    ],
+)
+def test_a_session_that_makes_no_sense(users: Any, arms: Any, horizon: int, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        Session(users, arms, horizon)
+
+
+@pytest.mark.parametrize(("users", "arms"), [(1, 1), (1, 4), (3, 1), (2, 2)])
+def test_the_smallest_groups_work(users: int, arms: int) -> None:
+    session = Session(USERS[:users], ARMS[:arms], horizon=5, seed=1)
+    for _ in range(12):
+        duel = session.ask()
+        session.tell(duel.id, {"ann": duel.left})
+    assert sum(session.policy().policy.values()) == pytest.approx(1.0)
+
+
+def test_estimates_close_in_on_the_truth() -> None:
+    """With one sure favourite each, half the time it is chosen, the utilities are near 1/2."""
+    session = Session(["ann", "bob"], ["a", "b"], 4000, FairETC(winners=(0, 1)), seed=5)
+    wide = session.policy().utilities["ann"]
+    for _ in range(600):
+        duel = session.ask()
+        session.tell(duel.id, {"ann": "a", "bob": "b"} if duel.left != duel.right else {})
+    recommendation = session.policy()
+    assert recommendation.policy["a"] == pytest.approx(0.5, abs=1e-6)
+    narrow = recommendation.utilities["ann"]
+    assert narrow.low <= narrow.mean <= narrow.high
+    assert narrow.low == pytest.approx(0.5, abs=0.02)
+    assert narrow.high - narrow.low < 0.2 * (wide.high - wide.low)
+
+
+def test_looking_at_the_policy_changes_nothing(tmp_path: Path) -> None:
+    session = new_session()
+    vote(session, 10, np.random.default_rng(3))
+    before = fingerprint(session, tmp_path / "s.json")
+    assert session.policy() == session.policy()
+    assert fingerprint(session, tmp_path / "s.json") == before
+
+
+@given(st.lists(st.sampled_from(["ask", "ann", "bob", "cat"]), max_size=60))
+def test_any_order_of_asking_and_answering_is_taken(steps: list[str]) -> None:
+    session = new_session(FairEpsilonGreedy(winners=(0, 1, 2)), horizon=20)
+    for step in steps:
+        if step == "ask":
+            session.ask()
+        else:
+            for duel in session.unanswered(step)[:1]:
+                session.tell(duel.id, {step: duel.left})
+    policy = session.policy().policy
+    assert sum(policy.values()) == pytest.approx(1.0)
+    assert min(policy.values()) >= 0.0
