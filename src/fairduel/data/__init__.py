@@ -1,0 +1,33 @@
+"""Rankings from files, and people who rank alike grouped into users.
+
+>>> from fairduel.data import group, sushi_stand_in
+>>> clusters = group(sushi_stand_in().sample(500), users=3)
+>>> clusters.instance()
+Instance(3 users, 10 arms)
+
+``load_sushi()``, ``read_preflib(path)`` and ``read_kamishima(path)`` give rankings of real people.
+"""
+
+from fairduel.data.cluster import Clusters, Stability, Tree, group, stability, tree
+from fairduel.data.kamishima import read_kamishima
+from fairduel.data.mallows import mallows_mixture, sushi_stand_in
+from fairduel.data.preflib import read_preflib
+from fairduel.data.rankings import Rankings
+from fairduel.data.sushi import DataMissing, find_sushi, load_sushi
+
+__all__ = [
+    "Clusters",
+    "DataMissing",
+    "Rankings",
+    "Stability",
+    "Tree",
+    "find_sushi",
+    "group",
+    "load_sushi",
+    "mallows_mixture",
+    "read_kamishima",
+    "read_preflib",
+    "stability",
+    "sushi_stand_in",
+    "tree",
+]

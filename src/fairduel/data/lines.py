@@ -1,0 +1,58 @@
+"""Text files read line by line, with complaints that say where."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fairduel.errors import InputError
+from fairduel.files import AnyPath, read_whole
+
+NUMBER = re.compile(r"[0-9]{1,12}")  # more digits would be no count of anything here
+
+
+def read_lines(path: AnyPath) -> list[str]:
+    """The lines of a UTF-8 text file, without trailing blanks and without empty lines at the end.
+
+    Only line feeds end a line: names may hold the other characters that Python takes for one.
+    """
+    try:
+        text = read_whole(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise unusable(
+            path, "it is not a text file in UTF-8; give it unpacked and as it came."
+        ) from error
+    lines = [line.rstrip() for line in text.split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    if not lines:
+        raise unusable(path, "it is empty; get it again.")
+    return lines
+
+
+def unusable(path: AnyPath, problem: object) -> InputError:
+    """The error to raise about a file."""
+    return InputError(f"cannot use {os.fspath(path)!r}: {problem}")
+
+
+@contextmanager
+def at_line(path: AnyPath, number: int) -> Iterator[None]:
+    """Complaints raised inside say which line of the file they are about."""
+    try:
+        yield
+    except InputError as error:
+        raise unusable(path, f"in line {number}, {error}") from error
+
+
+def whole_number(text: str, what: str) -> int:
+    """A number written in digits only; ``what`` names it in the complaint."""
+    if not NUMBER.fullmatch(text):
+        raise InputError(f"{what} is {brief(text)}; it has to be a whole number.")
+    return int(text)
+
+
+def brief(text: str) -> str:
+    """A text as it can be shown in a complaint."""
+    return repr(text if len(text) <= 40 else text[:37] + "...")
