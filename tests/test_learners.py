@@ -18,7 +18,13 @@ from fairduel.errors import InputError
 from fairduel.generate import random_instance
 from fairduel.identify import Tournament
 from fairduel.instance import Instance
-from fairduel.learners import FairEpsilonGreedy, FairETC, Learner, UniformOverUsers
+from fairduel.learners import (
+    FairEpsilonGreedy,
+    FairETC,
+    Learner,
+    UniformOverUsers,
+    epsilon_greedy,
+)
 from fairduel.learners.phases import winner_pairs
 from fairduel.play import Duels, Mix, Play, Script
 from fairduel.simulate import simulate
@@ -308,6 +314,20 @@ def test_epsilon_follows_the_estimates_of_its_explorations() -> None:
 def test_epsilon_is_that_of_the_theorem() -> None:
     learner = FairEpsilonGreedy()
     assert learner.rate(5, 7, 3) == pytest.approx(0.1 * 5 ** (2 / 3) * 7 ** (1 / 3) * 3 ** (1 / 3))
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_scripts_of_any_length_play_the_same(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With many users and arms scripts are short; that saves memory and changes no law."""
+    learner = FairEpsilonGreedy(winners=(2, 0), solve_every=every)
+    lengths = []
+    for scores in (5_000_000, 8 * 10):  # 8 scores at a time: ten steps
+        monkeypatch.setattr(epsilon_greedy, "_SCRIPT_SCORES", scores)
+        lengths.append(len(script_of(learner, 3000).pairs))
+        run = simulate(learner, random_instance(2, 4, 0.2, 3), 3000, 1)
+        assert sum(run.phases.values()) == 3000
+    assert lengths[0] > 100
+    assert lengths[1] == (10 if every == 1 else 9)
 
 
 # Uniform-Over-Users

@@ -18,7 +18,13 @@ from fairduel.arrays import Floats
 from fairduel.errors import InputError
 from fairduel.generate import random_instance
 from fairduel.instance import Instance
-from fairduel.learners import FairEpsilonGreedy, FairETC, Learner, UniformOverUsers
+from fairduel.learners import (
+    FairEpsilonGreedy,
+    FairETC,
+    Learner,
+    UniformOverUsers,
+    epsilon_greedy,
+)
 from fairduel.nature import Nature
 from fairduel.play import Mix, Play
 from fairduel.simulate import play_against, simulate
@@ -128,6 +134,15 @@ def test_coupled_through_many_scripts() -> None:
     plain, fast = both_ways(learner, instance, 1500, 5)
     assert plain.phases["explore"] > 1200
     assert_same(plain, fast)
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_coupled_through_short_scripts(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scripts of five steps, as with a thousand users and a thousand arms."""
+    monkeypatch.setattr(epsilon_greedy, "_SCRIPT_SCORES", 5 * 6)
+    instance = random_instance(2, 3, 0.1, 5)
+    winners = tuple(instance.winners.tolist())
+    assert_same(*both_ways(FairEpsilonGreedy(winners=winners, solve_every=every), instance, 300, 5))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -1,10 +1,11 @@
 """The laws that every learner and every welfare obeys, for testing your own.
 
->>> import pytest
->>> from fairduel.testing import LEARNER_LAWS
->>> @pytest.mark.parametrize("law", LEARNER_LAWS)
-... def test_my_learner(law):
-...     law(MyLearner())
+    import pytest
+    from fairduel.testing import LEARNER_LAWS
+
+    @pytest.mark.parametrize("law", LEARNER_LAWS)
+    def test_my_learner(law):
+        law(MyLearner())
 
 A law is a function that raises AssertionError with a sentence about what went wrong. It plays
 the learner against made-up users whose n-th answer about a pair of arms is fixed in advance, so

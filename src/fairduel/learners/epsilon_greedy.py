@@ -26,6 +26,7 @@ from fairduel.welfare import FrankWolfe, Nash, Welfare
 
 # Explorations planned in one offer: enough that Python's share of the time is small.
 _SCRIPT_STEPS = 1000
+_SCRIPT_SCORES = 5_000_000  # with many users and arms fewer: so many scores are kept at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +180,7 @@ class FairEpsilonGreedy:
                 explored=state.explored + counts,
             )
         gaps = self._gaps(state)
-        length = int(gaps.sum()) + len(gaps) if len(gaps) == self._script_steps else None
+        length = int(gaps.sum()) + len(gaps) if len(gaps) == self._script_steps(state) else None
         return replace(state, length=length), gaps
 
     def _gaps(self, state: EpsilonGreedyState) -> Ints:
@@ -192,7 +193,7 @@ class FairEpsilonGreedy:
         rate = self.rate(users, arms, distinct)
         rng = np.random.default_rng([state.seed, 1, state.script])
         gaps: Ints = load("fairduel.learners._script").exploration_gaps(
-            rng, rate, users * arms, state.before, state.horizon, self._script_steps
+            rng, rate, users * arms, state.before, state.horizon, self._script_steps(state)
         )
         return gaps
 
@@ -201,16 +202,15 @@ class FairEpsilonGreedy:
         assert state.explored is not None
         if self.least_played:
             chosen: Ints = load("fairduel.learners._script").least_played(
-                state.explored, self._script_steps
+                state.explored, self._script_steps(state)
             )
             return chosen
-        steps = self._script_steps
+        steps = self._script_steps(state)
         return (state.script * steps + np.arange(steps)) % len(state.explored)
 
-    @property
-    def _script_steps(self) -> int:
-        """Explorations in a script: it ends where a new solution is due, so none is carried on."""
-        return self.solve_every * math.ceil(_SCRIPT_STEPS / self.solve_every)
+    def _script_steps(self, state: EpsilonGreedyState) -> int:
+        """Explorations in a script."""
+        return min(_SCRIPT_STEPS, max(1, _SCRIPT_SCORES // state.tournament.candidates.size))
 
     def _solve_if_due(self, state: EpsilonGreedyState) -> EpsilonGreedyState:
         """Line 12: the best policy, again once ``solve_every`` explorations were answered."""
