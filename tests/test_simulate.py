@@ -344,10 +344,16 @@ def test_impossible_checkpoints_are_refused(marks: Any) -> None:
         simulate(UniformOverUsers(), random_instance(1, 2), 50, 1, marks)
 
 
-@pytest.mark.parametrize("rounds", [0, -5])
-def test_no_rounds_are_refused(rounds: int) -> None:
-    with pytest.raises(InputError, match="rounds"):
+@pytest.mark.parametrize("rounds", [0, -5, 1e4, 10**30, "10"])
+def test_impossible_rounds_are_refused(rounds: Any) -> None:
+    with pytest.raises(InputError, match="rounds are asked for"):
         simulate(FairETC(), random_instance(1, 2), rounds, 1)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, None, "1"])
+def test_impossible_seeds_are_refused(seed: Any) -> None:
+    with pytest.raises(InputError, match="the seed is"):
+        simulate(FairETC(), random_instance(1, 2), 10, seed)
 
 
 def test_an_instance_without_a_winner_is_refused_by_name() -> None:

@@ -1,4 +1,4 @@
-"""Compiled: the arms drawn while policies change often."""
+"""Compiled: the arms drawn while policies change often, and the counting of answers."""
 
 import numpy as np
 from numba import njit, types
@@ -10,6 +10,7 @@ _RNG = types.npy_rng
 _INTS = types.int64[::1]
 _PAIRS = types.int64[:, ::1]
 _POLICIES = types.float64[:, ::1]
+_WINS = types.float64[:, :, ::1]
 
 # Up to so many rounds, drawing each is cheaper than drawing the counts.
 _SINGLY = 64
@@ -95,3 +96,14 @@ def walk(
                 step += 1
                 gap = gaps[step] if step < gaps.size else 0
     return shown, plays
+
+
+@kernel((_WINS, _PAIRS, _INTS, _POLICIES))
+def count_answers(wins: Floats, pairs: Ints, counts: Ints, answers: Floats) -> None:
+    """Add the answers (n, D) to so many duels of each pair; an arm shown twice tells nothing."""
+    for row in range(len(pairs)):
+        i, j = pairs[row]
+        if i != j:
+            for user in range(wins.shape[0]):
+                wins[user, i, j] += answers[row, user]
+                wins[user, j, i] += counts[row] - answers[row, user]

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from fairduel.arrays import Bools, Floats, Ints
+from fairduel.changed import changed
 from fairduel.compiled import load
 from fairduel.errors import InputError
 from fairduel.estimate import champions
@@ -108,7 +109,7 @@ class Tournament:
 
     def tell(self, state: TournamentState, tally: Tally) -> TournamentState:
         due = max(0, state.due - tally.rounds)
-        return replace(state, tally=state.tally + tally, due=due)
+        return changed(state, tally=state.tally + tally, due=due)
 
     def finished(self, state: TournamentState) -> bool:
         """Whether every user has one candidate left."""
@@ -127,7 +128,7 @@ class Tournament:
         before = np.zeros((len(wins), 2))
         if not self.pool_rounds:
             before[:, 0], before[:, 1] = wins[:, i, j], wins[:, j, i]
-        return replace(state, match=match, due=samples, before=before)
+        return changed(state, match=match, due=samples, before=before)
 
     def _judge(self, state: TournamentState) -> TournamentState:
         """Algorithm 3, lines 9-22: eliminate for every user whose estimate passes the width."""
@@ -140,7 +141,7 @@ class Tournament:
             state.tally.wins, state.before, candidates, i, j, samples, width, self.eliminate_for_all
         )
         trackers[i, j] = trackers[j, i] = round_ + 1  # lines 23-24
-        return replace(state, candidates=candidates, trackers=trackers, before=None)
+        return changed(state, candidates=candidates, trackers=trackers, before=None)
 
 
 def identify(

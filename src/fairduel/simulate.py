@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from fairduel.arrays import Floats, Ints
+from fairduel.compiled import load
 from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners.learner import Learner
@@ -37,16 +38,18 @@ def simulate(
     rounds to read off at, or how many of them, evenly spaced; ``logarithmic_checkpoints`` makes
     others. The same seed gives the same result, always.
     """
-    if not 1 <= rounds <= MOST_ROUNDS:
-        raise InputError(f"{rounds} rounds are asked for: simulate 1 to {MOST_ROUNDS:,}.")
+    if not isinstance(rounds, int | np.integer) or not 1 <= rounds <= MOST_ROUNDS:
+        raise InputError(
+            f"{rounds} rounds are asked for: simulate a whole number of them, 1 to {MOST_ROUNDS:,}."
+        )
     learner_seed, nature_seed = _two_seeds(seed)
     return play_against(
         Nature(instance, np.random.default_rng(nature_seed)),
         learner,
         instance,
-        rounds,
+        int(rounds),
         learner_seed,
-        check_checkpoints(checkpoints, rounds),
+        check_checkpoints(checkpoints, int(rounds)),
     )
 
 
@@ -178,14 +181,11 @@ class _Stage:
 
     def _tally(self, pairs: Ints, counts: Ints, answers: Floats | None) -> Tally:
         tally = Tally.empty(self.users, self.arms)
-        left, right = pairs[:, 0], pairs[:, 1]
-        np.add.at(tally.plays, (left, right), counts)
+        np.add.at(tally.plays, (pairs[:, 0], pairs[:, 1]), counts)
         if answers is not None:
-            apart = left != right  # an arm shown twice tells nothing
-            left, right, counts, answers = left[apart], right[apart], counts[apart], answers[apart]
-            wins = tally.wins.transpose(1, 2, 0)
-            np.add.at(wins, (left, right), answers)
-            np.add.at(wins, (right, left), counts[:, None] - answers)
+            load("fairduel._walk").count_answers(
+                tally.wins, np.ascontiguousarray(pairs), counts, np.ascontiguousarray(answers)
+            )
         return tally
 
 
@@ -230,6 +230,8 @@ def _two_seeds(seed: int | np.random.Generator) -> tuple[int, int]:
     """Independent seeds for the learner and for nature."""
     if isinstance(seed, np.random.Generator):
         a, b = seed.integers(0, 2**63, size=2)
+    elif isinstance(seed, int | np.integer) and seed >= 0:
+        a, b = np.random.SeedSequence(int(seed)).generate_state(2, np.uint64)
     else:
-        a, b = np.random.SeedSequence(seed).generate_state(2, np.uint64)
+        raise InputError(f"the seed is {seed!r}: give a whole number from 0 up, or a Generator.")
     return int(a), int(b)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from fairduel.arrays import Floats, Ints
+from fairduel.changed import changed
 from fairduel.compiled import load
 from fairduel.errors import InputError
 from fairduel.estimate import empirical_scores
@@ -104,10 +105,10 @@ class FairEpsilonGreedy:
     def ask(self, state: EpsilonGreedyState) -> tuple[Play, EpsilonGreedyState]:
         if state.later is None:
             duels, tournament = self.tournament.ask(state.tournament)
-            state = replace(state, tournament=tournament)
+            state = changed(state, tournament=tournament)
             if duels is not None:
                 return duels, state
-            state = replace(state, later=Tally.empty(*tournament.candidates.shape))
+            state = changed(state, later=Tally.empty(*tournament.candidates.shape))
         if state.script < 0:
             rest = self._warm_up(state)
             if rest.rounds > 0:
@@ -117,9 +118,9 @@ class FairEpsilonGreedy:
 
     def tell(self, state: EpsilonGreedyState, tally: Tally) -> EpsilonGreedyState:
         if state.later is None:
-            return replace(state, tournament=self.tournament.tell(state.tournament, tally))
+            return changed(state, tournament=self.tournament.tell(state.tournament, tally))
         done = state.done + tally.rounds if state.script >= 0 else 0
-        return replace(state, later=state.later + tally, done=done)
+        return changed(state, later=state.later + tally, done=done)
 
     def policy(self, state: EpsilonGreedyState) -> Floats:
         if state.later is not None and state.policy is not None:
@@ -144,7 +145,7 @@ class FairEpsilonGreedy:
         pairs = self._pairs(state)
         plays = state.tournament.tally.plays * int(self.keep_identification)
         explored = (plays + plays.T)[pairs[:, 0], pairs[:, 1]]
-        return replace(state, script=0, length=0, explored=explored)
+        return changed(state, script=0, length=0, explored=explored)
 
     def _ask_script(self, state: EpsilonGreedyState) -> tuple[Play, EpsilonGreedyState]:
         """Lines 7-16, from where the script stands."""
@@ -172,7 +173,7 @@ class FairEpsilonGreedy:
         assert state.explored is not None and state.length is not None
         if state.length > 0:
             counts = np.bincount(self._schedule(state), minlength=len(state.explored))
-            state = replace(
+            state = changed(
                 state,
                 script=state.script + 1,
                 before=state.before + state.length,
@@ -181,7 +182,7 @@ class FairEpsilonGreedy:
             )
         gaps = self._gaps(state)
         length = int(gaps.sum()) + len(gaps) if len(gaps) == self._script_steps(state) else None
-        return replace(state, length=length), gaps
+        return changed(state, length=length), gaps
 
     def _gaps(self, state: EpsilonGreedyState) -> Ints:
         """Rounds before each exploration of this script."""
@@ -223,7 +224,7 @@ class FairEpsilonGreedy:
         # Where a script was stopped beyond a solution within it, the next ones keep their places.
         block = self.solve_every * users
         beyond = min(new % block, block - users) if state.policy is not None and new > block else 0
-        return replace(state, policy=policy, solved_with=heard - beyond)
+        return changed(state, policy=policy, solved_with=heard - beyond)
 
     def _next_solution(self, state: EpsilonGreedyState) -> int:
         """After how many more explorations, all of them answered, the policy is computed again."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from fairduel.arrays import Floats, Ints
+from fairduel.changed import changed
 from fairduel.estimate import empirical_scores
 from fairduel.identify import Tournament, TournamentState
 from fairduel.learners.phases import (
@@ -78,24 +79,24 @@ class FairETC:
     def ask(self, state: ETCState) -> tuple[Play, ETCState]:
         if state.explored is None:
             duels, tournament = self.tournament.ask(state.tournament)
-            state = replace(state, tournament=tournament)
+            state = changed(state, tournament=tournament)
             if duels is not None:
                 return duels, state
-            state = replace(state, explored=Tally.empty(*tournament.candidates.shape))
+            state = changed(state, explored=Tally.empty(*tournament.candidates.shape))
         assert state.explored is not None
         rest = self._unexplored(state)
         if rest.rounds > 0:
             return rest, state
         policy = state.policy if state.policy is not None else self._best(state)
         left = state.horizon - state.tournament.tally.rounds - state.explored.rounds
-        return commit(policy, max(left, 1)), replace(state, policy=policy)
+        return commit(policy, max(left, 1)), changed(state, policy=policy)
 
     def tell(self, state: ETCState, tally: Tally) -> ETCState:
         if state.explored is None:
             tournament = self.tournament.tell(state.tournament, tally)
-            return replace(state, tournament=tournament)
+            return changed(state, tournament=tournament)
         policy = None if tally.wins.any() else state.policy
-        return replace(state, explored=state.explored + tally, policy=policy)
+        return changed(state, explored=state.explored + tally, policy=policy)
 
     def policy(self, state: ETCState) -> Floats:
         if state.explored is not None and self._unexplored(state).rounds == 0:

@@ -33,7 +33,7 @@ def check_winners(winners: tuple[int, ...] | None, users: int, arms: int) -> Int
     if len(winners) != users:
         raise InputError(f"{len(winners)} winners are given for {users} users: give one each.")
     for user, arm in enumerate(winners):
-        if not 0 <= arm < arms:
+        if not isinstance(arm, int | np.integer) or not 0 <= arm < arms:
             raise InputError(
                 f"winners[{user}] is {arm}, but there are {arms} arms: use 0 to {arms - 1}."
             )

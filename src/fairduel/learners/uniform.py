@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from fairduel.arrays import Floats
+from fairduel.changed import changed
 from fairduel.identify import Tournament, TournamentState
 from fairduel.learners.phases import AS_RUN_TOURNAMENT, check_winners
 from fairduel.play import Play, commit
@@ -47,18 +48,18 @@ class UniformOverUsers:
     def ask(self, state: UniformState) -> tuple[Play, UniformState]:
         if state.committed is None:
             duels, tournament = self.tournament.ask(state.tournament)
-            state = replace(state, tournament=tournament)
+            state = changed(state, tournament=tournament)
             if duels is not None:
                 return duels, state
-            state = replace(state, committed=0)
+            state = changed(state, committed=0)
         assert state.committed is not None
         left = state.tournament.budget - state.tournament.tally.rounds - state.committed
         return commit(self.policy(state), max(left, 1)), state
 
     def tell(self, state: UniformState, tally: Tally) -> UniformState:
         if state.committed is None:
-            return replace(state, tournament=self.tournament.tell(state.tournament, tally))
-        return replace(state, committed=state.committed + tally.rounds)
+            return changed(state, tournament=self.tournament.tell(state.tournament, tally))
+        return changed(state, committed=state.committed + tally.rounds)
 
     def policy(self, state: UniformState) -> Floats:
         winners = self.tournament.winners(state.tournament)
