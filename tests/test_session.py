@@ -22,6 +22,7 @@ from fairduel import (
     UniformOverUsers,
     Utilitarian,
 )
+from fairduel.session import _checksum
 
 USERS = ["ann", "bob", "cat"]
 ARMS = ["pizza", "soup", "fish", "rice"]
@@ -225,6 +226,8 @@ def damage(text: str, kind: str) -> str:
         return json.dumps({"format": "something else"})
     if kind == "a list":
         return "[1, 2]"
+    if kind == "nested":
+        return "[" * 100_000
     if kind == "newer":
         data["version"] = 2
     elif kind == "no state":
@@ -245,6 +248,13 @@ def damage(text: str, kind: str) -> str:
         data["users"] = data["users"][:-1]
     elif kind == "other horizon":
         data["horizon"] = "soon"
+    elif kind == "huge number":
+        data["state"]["tournament"]["tally"]["plays"]["values"][0] = 10**40
+    if kind != "edited":
+        del data["checksum"]
+        data["checksum"] = _checksum(data)
+    elif kind == "edited":
+        data["duels"].pop()
     return json.dumps(data)
 
 
@@ -264,7 +274,10 @@ def damage(text: str, kind: str) -> str:
         ("wrong arm", "is damaged"),
         ("wrong shape", "is damaged"),
         ("fewer users", "cannot load"),
-        ("other horizon", "cannot load"),
+        ("other horizon", "the horizon is 'soon'"),
+        ("huge number", "is damaged"),
+        ("edited", "changed or damaged after it was saved"),
+        ("nested", "is not whole JSON"),
     ],
 )
 def test_a_bad_file_is_one_sentence(kind: str, sentence: str, tmp_path: Path) -> None:
@@ -297,7 +310,10 @@ def test_a_file_that_cannot_be_written_keeps_the_old_one(tmp_path: Path) -> None
         (USERS, [], 10, "no arms are given"),
         (["ann", "ann"], ARMS, 10, "two users are called 'ann'"),
         (USERS, ["a", "tie"], 10, "'tie' cannot be the name"),
-        ("ann", ARMS, 10, "one string"),
+        ("ann", ARMS, 10, "the users are 'ann'"),
+        (None, ARMS, 10, "the users are None"),
+        (["a", "\ud800"], ARMS, 10, "names no user"),
+        (USERS, ARMS, 1.5, "the horizon is 1.5"),
         (["ann", " "], ARMS, 10, "' ' names no user"),
         (USERS, ARMS, 0, "the horizon is 0"),
     ],
@@ -305,6 +321,40 @@ def test_a_file_that_cannot_be_written_keeps_the_old_one(tmp_path: Path) -> None
 def test_a_session_that_makes_no_sense(users: Any, arms: Any, horizon: int, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         Session(users, arms, horizon)
+
+
+@pytest.mark.parametrize("settings", [{"seed": -1}, {"seed": "x"}, {"learner": FairETC}])
+def test_settings_that_make_no_sense(settings: Any) -> None:
+    with pytest.raises(InputError, match=r"the (seed|learner) is"):
+        Session(USERS, ARMS, 10, **settings)
+
+
+@pytest.mark.parametrize("answers", [None, "ann", [("ann", "pizza")]])
+def test_answers_that_are_no_answers(answers: Any) -> None:
+    session = new_session()
+    session.ask()
+    with pytest.raises(InputError, match="the answers are"):
+        session.tell(1, answers)
+
+
+def test_numbers_of_numpy_can_be_saved(tmp_path: Path) -> None:
+    learner = FairETC(winners=tuple(np.array([0, 1, 2])))
+    session = Session(USERS, ARMS, np.int64(10), learner, seed=np.int64(3))  # type: ignore[arg-type]
+    session.ask()
+    session.save(tmp_path / "s.json")
+    assert Session.load(tmp_path / "s.json").ask() == session.ask()
+
+
+def test_beyond_the_horizon_nothing_is_forgotten() -> None:
+    """An identification that took the whole horizon is still what the policy rests on."""
+    for learner in (FairETC(), FairEpsilonGreedy()):
+        session = Session(["ann", "bob"], ["x", "y", "z"], 60, learner, seed=3)
+        for _ in range(60):
+            duel = session.ask()
+            session.tell(duel.id, {"ann": duel.left, "bob": duel.right})
+        before = session.policy().policy
+        session.ask()
+        assert session.policy().policy == pytest.approx(before, abs=1e-6)
 
 
 @pytest.mark.parametrize(("users", "arms"), [(1, 1), (1, 4), (3, 1), (2, 2)])

@@ -4,7 +4,7 @@ import math
 
 from numba import types
 
-from fairduel.arrays import Bools, Floats, Ints
+from fairduel.arrays import Bools, Floats
 from fairduel.compiled import kernel
 
 _WINS = types.float64[:, :, ::1]
@@ -24,13 +24,16 @@ def judge(
     samples: float,
     width: float,
     for_all: bool,
-) -> None:
+) -> bool:
     """Take the loser of i and j out of ``candidates`` for every user whose answers make it sure.
 
-    ``width`` is that of ``samples`` duels; fewer answers have a wider one.
+    ``width`` is that of ``samples`` duels; fewer answers have a wider one. Gives whether anybody
+    has answered at all.
     """
     users, arms = candidates.shape
+    answered = False
     for user in range(users):
+        answered |= wins[user, i, j] + wins[user, j, i] > before[user, 0] + before[user, 1]
         if not for_all and not (candidates[user, i] and candidates[user, j]):  # line 9
             continue
         left = 0
@@ -45,3 +48,4 @@ def judge(
         # |p - 1/2| > width / 2 (line 12), with p = won / answers.
         if abs(won - lost) > needed * answers:
             candidates[user, j if won > lost else i] = False
+    return answered

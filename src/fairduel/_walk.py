@@ -1,10 +1,10 @@
 """Compiled: the arms drawn while policies change often, and the counting of answers."""
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from fairduel.arrays import Floats, Ints
-from fairduel.compiled import kernel
+from fairduel.compiled import kernel, part
 
 _RNG = types.npy_rng
 _INTS = types.int64[::1]
@@ -16,7 +16,7 @@ _WINS = types.float64[:, :, ::1]
 _SINGLY = 64
 
 
-@njit(cache=True)
+@part
 def _draw_arm(rng: np.random.Generator, policy: Floats) -> int:
     """~ policy, by inversion; the last arm with a chance takes what rounding leaves over."""
     u = rng.random()
@@ -30,7 +30,7 @@ def _draw_arm(rng: np.random.Generator, policy: Floats) -> int:
     return last
 
 
-@njit(cache=True)
+@part
 def _draw_counts(rng: np.random.Generator, policy: Floats, rounds: int, counts: Ints) -> None:
     """~ Multinomial(rounds, policy), by conditional binomials."""
     left = 1.0
@@ -46,7 +46,7 @@ def _draw_counts(rng: np.random.Generator, policy: Floats, rounds: int, counts: 
         counts[last] += rounds
 
 
-@njit(cache=True)
+@part
 def _mix(rng: np.random.Generator, policy: Floats, rounds: int, shown: Ints, plays: Ints) -> None:
     """Both arms from the policy, for so many rounds."""
     if rounds <= _SINGLY:

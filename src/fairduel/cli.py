@@ -341,8 +341,8 @@ def reproduce(
       fairduel reproduce all --data sushi3-2016 --out report
     """
     from fairduel.data import DataMissing
-    from fairduel.paper.reproduce import reproduce
     from fairduel.paper.report import counted
+    from fairduel.paper.reproduce import reproduce
 
     try:
         made = reproduce(names, out, runs, workers, scheduler, data, progress=not quiet)

@@ -18,7 +18,6 @@ from fairduel.metrics import mean_interval
 from fairduel.simulate import simulate
 from fairduel.trajectory import Trajectory
 
-
 # The measures of Section 5.1, by their names in Trajectory, and whether more of it is better.
 METRICS = {
     "regret": False,

@@ -6,10 +6,14 @@ import numpy as np
 
 from fairduel.arrays import Bools, Floats, Ints
 
+_ENTRIES = 2_000_000  # of drawn preferences held at once
 
-def preference_means(wins: Floats) -> Floats:
-    """Posterior mean of P[d, i, j] under Jeffreys' prior: (wins + 1/2) / (answers + 1)."""
-    return (wins + 0.5) / (wins + wins.transpose(0, 2, 1) + 1.0)
+
+def _moments(wins: Floats) -> tuple[Floats, Floats]:
+    """Posterior mean and deviation of P[d, i, j] under Jeffreys' prior, Beta(1/2, 1/2)."""
+    answers = wins + wins.transpose(0, 2, 1)
+    means = (wins + 0.5) / (answers + 1.0)
+    return means, np.sqrt(means * (1.0 - means) / (answers + 2.0))
 
 
 def champions(wins: Floats, candidates: Bools | None = None) -> Ints:
@@ -21,9 +25,7 @@ def champions(wins: Floats, candidates: Bools | None = None) -> Ints:
     """
     from scipy.special import log_ndtr
 
-    means = preference_means(wins)
-    answers = wins + wins.transpose(0, 2, 1)
-    deviations = np.sqrt(means * (1.0 - means) / (answers + 2.0))
+    means, deviations = _moments(wins)
     beats = log_ndtr((means - 0.5) / deviations)
     arms = np.arange(wins.shape[1])
     beats[:, arms, arms] = 0.0
@@ -34,9 +36,19 @@ def champions(wins: Floats, candidates: Bools | None = None) -> Ints:
 
 
 def guessed_scores(wins: Floats, winners: Ints) -> Floats:
-    """Scores s_d(k) = 2 P[d, k, a*_d] (Eq. 1) with the posterior means, at most 1."""
+    """Scores s_d(k) = 2 P[d, k, a*_d] (Eq. 1), at most 1, in the mean of the posterior.
+
+    The mean of min(1, 2 P) and not of 2 P: an arm that nobody has compared with the winner is
+    not as good as the winner. P is taken to be normal.
+    """
+    from scipy.special import ndtr
+
     users = np.arange(len(winners))
-    scores = np.minimum(1.0, 2.0 * preference_means(wins)[users, :, winners])
+    means, deviations = _moments(wins)
+    mean, deviation = means[users, :, winners], deviations[users, :, winners]
+    z = (mean - 0.5) / deviation
+    excess = (mean - 0.5) * ndtr(z) + deviation * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
+    scores = 2.0 * np.clip(mean - excess, 0.0, 0.5)
     scores[users, winners] = 1.0
     return np.asarray(scores)
 
@@ -57,7 +69,15 @@ def utility_draws(wins: Floats, policy: Floats, draws: int, rng: np.random.Gener
     Each draw has its own preferences, ~ Beta(wins + 1/2, losses + 1/2), and its own reference:
     the arm whose worst duel is best. That is the Condorcet winner wherever there is one.
     """
-    return np.stack([_utilities_of(won, policy, draws, rng) for won in wins], axis=1)
+    at_once = max(1, min(draws, _ENTRIES // policy.size**2))
+    blocks = [min(at_once, draws - start) for start in range(0, draws, at_once)]
+    return np.stack(
+        [
+            np.concatenate([_utilities_of(won, policy, block, rng) for block in blocks])
+            for won in wins
+        ],
+        axis=1,
+    )
 
 
 def _utilities_of(won: Floats, policy: Floats, draws: int, rng: np.random.Generator) -> Floats:

@@ -22,6 +22,8 @@ from fairduel.estimate import champions
 from fairduel.play import Duels
 from fairduel.tally import Tally
 
+_SUREST = 1e-200  # no comparison can ask for more
+
 
 @dataclass(frozen=True, eq=False)
 class TournamentState:
@@ -87,7 +89,7 @@ class Tournament:
     def confidence(self, users: int, arms: int, horizon: int) -> float:
         """The delta that goes into Algorithm 4 (Theorem 4.2), kept within (0, 1/2]."""
         delta = self.confidence_scale * arms * math.log(max(arms, 3) / 2)
-        delta = min(0.5, delta / (self.gap_guess * horizon))
+        delta = min(0.5, max(delta / (self.gap_guess * horizon), _SUREST))
         return delta / users if self.split_over_users else delta
 
     def ask(self, state: TournamentState) -> tuple[Duels | None, TournamentState]:
@@ -137,9 +139,11 @@ class Tournament:
         round_ = int(state.trackers[i, j])
         samples, width = _round_size(round_, state.confidence)
         candidates, trackers = state.candidates.copy(), state.trackers.copy()
-        load("fairduel._judge").judge(
+        answered = load("fairduel._judge").judge(
             state.tally.wins, state.before, candidates, i, j, samples, width, self.eliminate_for_all
         )
+        if not answered:  # the same round again
+            return changed(state, before=None)
         trackers[i, j] = trackers[j, i] = round_ + 1  # lines 23-24
         return changed(state, candidates=candidates, trackers=trackers, before=None)
 

@@ -17,7 +17,9 @@ def encode(value: object) -> Json:
     """A value as JSON data. Lists stand for tuples, and a dataclass carries its name."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, tuple):
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple | list):
         return [encode(item) for item in value]
     if isinstance(value, np.ndarray):
         return {"array": str(value.dtype), "shape": list(value.shape), "values": _flat(value)}

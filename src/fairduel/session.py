@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,7 +52,7 @@ class Duel:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Interval:
     """A figure and the interval that holds it with probability 95 %, given the answers."""
 
     mean: float
@@ -64,7 +65,7 @@ class Recommendation:
     """How often to choose each arm, and what each user gets by it: 1 is their own favourite."""
 
     policy: dict[str, float]
-    utilities: dict[str, Estimate]
+    utilities: dict[str, Interval]
 
 
 @dataclass
@@ -99,12 +100,12 @@ class Session:
     ) -> None:
         self.users = _check_names(users, "user", ())
         self.arms = _check_names(arms, "arm", (TIE, SKIP))
-        if horizon < 1:
-            raise InputError(f"the horizon is {horizon}: it must be at least 1 duel.")
-        self.horizon = horizon
+        self.horizon = _check_number("horizon", horizon, least=1)
         self.learner: Learner[Any] = FairEpsilonGreedy() if learner is None else learner
-        self.seed = secrets.randbits(63) if seed is None else seed
-        self._state = self.learner.init(len(self.users), len(self.arms), horizon, self.seed)
+        if isinstance(self.learner, str | type):
+            raise InputError(f"the learner is {learner!r}: give a learner itself, like FairETC().")
+        self.seed = secrets.randbits(63) if seed is None else _check_number("seed", seed, least=0)
+        self._state = self.learner.init(len(self.users), len(self.arms), self.horizon, self.seed)
         self._issued: list[_Issued] = []
         self._tally = Tally.empty(len(self.users), len(self.arms))
 
@@ -146,6 +147,8 @@ class Session:
         An error changes nothing, not even for the other users in the call.
         """
         issued = self._find(id)
+        if not isinstance(answers, Mapping):
+            raise InputError(f"the answers are {answers!r}: give {{user: answer}}.")
         new = {
             user: self._check_answer(id, issued, user, answer) for user, answer in answers.items()
         }
@@ -171,7 +174,7 @@ class Session:
         figures = zip(draws.mean(axis=0).tolist(), low.tolist(), high.tolist(), strict=True)
         return Recommendation(
             dict(zip(self.arms, policy.tolist(), strict=True)),
-            {user: Estimate(*figure) for user, figure in zip(self.users, figures, strict=True)},
+            {user: Interval(*figure) for user, figure in zip(self.users, figures, strict=True)},
         )
 
     def save(self, path: AnyPath) -> None:
@@ -187,6 +190,7 @@ class Session:
             "learner": encode(self.learner),
             "state": encode(self._state),
         }
+        data["checksum"] = _checksum(data)
         write_whole(path, _readable(data).encode())
 
     @classmethod
@@ -200,7 +204,14 @@ class Session:
             return cls._restore(data, learner)
         except InputError as error:
             raise InputError(f"cannot load {os.fspath(path)!r}: {error}") from error
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            IndexError,
+            AttributeError,
+            ArithmeticError,
+        ) as error:
             raise InputError(
                 f"cannot load {os.fspath(path)!r}: it is damaged ({error}); use an earlier copy."
             ) from error
@@ -276,21 +287,36 @@ class Session:
         return Tally.empty(len(self.users), len(self.arms))
 
 
+def _check_number(what: str, number: object, least: int) -> int:
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+        raise InputError(f"the {what} is {number!r}: give a whole number from {least} up.")
+    return int(number)
+
+
 def _check_names(names: Sequence[str], kind: str, reserved: tuple[str, ...]) -> tuple[str, ...]:
     """Names that tell everybody apart."""
-    if isinstance(names, str):
-        raise InputError(f"the {kind}s are one string, {names!r}: give a list of names.")
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InputError(f"the {kind}s are {names!r}: give a list of names.")
     names = tuple(names)
     if not names:
         raise InputError(f"no {kind}s are given: name at least one.")
     for name in names:
-        if not isinstance(name, str) or not name.strip():
+        if not isinstance(name, str) or not name.strip() or not _is_text(name):
             raise InputError(f"{name!r} names no {kind}: use a string that people can read.")
         if name in reserved:
             raise InputError(f"{name!r} cannot be the name of a {kind}: it is an answer already.")
         if names.count(name) > 1:
             raise InputError(f"two {kind}s are called {name!r}: tell them apart.")
     return names
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be written to a file: half a character cannot."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _list(names: Sequence[str]) -> str:
@@ -300,9 +326,9 @@ def _list(names: Sequence[str]) -> str:
 def _parse(path: AnyPath) -> dict[str, Any]:
     try:
         data = json.loads(read_whole(path))
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"cannot load {os.fspath(path)!r}: it is not whole JSON ({error}); "
             "use a file that Session.save wrote."
@@ -317,7 +343,18 @@ def _parse(path: AnyPath) -> dict[str, Any]:
             f"cannot load {os.fspath(path)!r}: it has version {data.get('version')!r} of the "
             f"format and this fairduel reads version {_VERSION}; update fairduel."
         )
+    if data.pop("checksum", None) != _checksum(data):
+        raise InputError(
+            f"cannot load {os.fspath(path)!r}: it was changed or damaged after it was saved; "
+            "use an earlier copy."
+        )
     return data
+
+
+def _checksum(data: dict[str, Any]) -> str:
+    """Of everything in a session file, however it is laid out."""
+    text = json.dumps(data, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _readable(data: dict[str, Any]) -> str:

@@ -68,6 +68,10 @@ def play_against(
     state = learner.init(stage.users, stage.arms, rounds, learner_seed)
     while ledger.played < rounds:
         play, state = learner.ask(state)
+        if play.rounds < 1:
+            raise InputError(
+                f"{type(learner).__name__} offers {play.rounds} rounds: an offer has at least 1."
+            )
         lengths = ledger.stretches(play.rounds)
         outcome = stage.perform(play, lengths)
         ledger.add(lengths, outcome)

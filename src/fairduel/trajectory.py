@@ -56,12 +56,14 @@ class Trajectory:
 
 def linear_checkpoints(rounds: int, count: int = 100) -> Ints:
     """At most ``count`` rounds, evenly spaced, ending with the last."""
+    _check_counts(rounds, count)
     return _distinct(np.linspace(rounds / count, rounds, count))
 
 
 def logarithmic_checkpoints(rounds: int, count: int = 100) -> Ints:
     """At most ``count`` rounds, evenly spaced on a log axis from the first to the last."""
-    return _distinct(np.geomspace(1, rounds, count))
+    _check_counts(rounds, count)
+    return _distinct(np.geomspace(rounds if count == 1 else 1, rounds, count))
 
 
 def check_checkpoints(checkpoints: Ints | int, rounds: int) -> Ints:
@@ -70,10 +72,17 @@ def check_checkpoints(checkpoints: Ints | int, rounds: int) -> Ints:
         if checkpoints < 1:
             raise InputError(f"{checkpoints} checkpoints are asked for: ask for at least 1.")
         return linear_checkpoints(rounds, int(checkpoints))
-    marks = np.unique(np.asarray(checkpoints, np.int64))
-    if len(marks) == 0 or marks[0] < 1 or marks[-1] > rounds:
-        raise InputError(f"checkpoints must be rounds from 1 to {rounds}.")
+    marks = np.unique(np.asarray(checkpoints))
+    whole = marks.dtype.kind in "iu"
+    if not whole or len(marks) == 0 or marks[0] < 1 or marks[-1] > rounds:
+        raise InputError(f"checkpoints must be whole numbers of rounds, from 1 to {rounds}.")
+    marks = marks.astype(np.int64)
     return marks if marks[-1] == rounds else np.append(marks, rounds)
+
+
+def _check_counts(rounds: int, count: int) -> None:
+    if rounds < 1 or count < 1:
+        raise InputError(f"{count} checkpoints of {rounds} rounds are asked for: use 1 or more.")
 
 
 def _distinct(rounds: Floats) -> Ints:

@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from fairduel.arrays import Floats, Ints
-from fairduel.compiled import kernel
+from fairduel.compiled import kernel, part
 
 _RNG = types.npy_rng
 _INTS = types.int64[::1]
@@ -14,7 +14,7 @@ _PAIRS = types.int64[:, ::1]
 _MATRIX = types.float64[:, ::1]
 
 
-@njit(cache=True)
+@part
 def _epsilon(rate: float, size: int, t: int) -> float:
     """Theorem 4.3 with t counted from 1, clipped to a probability."""
     return min(1.0, rate * float((math.log(size * t) / t) ** (1.0 / 3.0)))

@@ -109,6 +109,8 @@ class FairEpsilonGreedy:
             if duels is not None:
                 return duels, state
             state = changed(state, later=Tally.empty(*tournament.candidates.shape))
+        if state.tournament.tally.rounds >= state.horizon:  # nothing was left to explore with
+            return commit(self.policy(state), 1), state
         if state.script < 0:
             rest = self._warm_up(state)
             if rest.rounds > 0:

@@ -123,15 +123,17 @@ class FairETC:
         return Duels(pairs, np.maximum(wanted - played, 0))
 
     def _best(self, state: ETCState) -> Floats:
+        """Line 8; or the best guess where the horizon left some pair unexplored."""
         assert state.explored is not None
         winners = self.tournament.winners(state.tournament)
+        heard = state.explored.answers[np.arange(len(winners)), :, winners] > 0
+        if np.count_nonzero(~heard) > len(winners):  # besides each winner with itself
+            return guess(self.welfare, self.tournament, state.tournament, state.explored)
         return self.welfare.maximize(empirical_scores(state.explored.wins, winners)).policy
 
 
 def _spread(pairs: int, length: int, budget: int) -> Ints:
     """So many duels for each pair, or as evenly as the budget allows."""
-    counts = np.full(pairs, length, np.int64)
-    if pairs * length > budget:
-        counts[:] = budget // pairs
-        counts[: budget % pairs] += 1
-    return counts
+    if pairs * length <= budget:
+        return np.full(pairs, length, np.int64)
+    return budget // pairs + (np.arange(pairs) < budget % pairs)
