@@ -76,7 +76,7 @@ def examples() -> list[str]:
 
 
 def test_every_help_has_an_example() -> None:
-    assert len(helps()) == 3
+    assert len(helps()) == 5
     for text in helps():
         assert re.search(r"Examples?:\n +(.* \| )?fairduel ", text)
 

@@ -32,7 +32,7 @@ any_array = dtypes.flatmap(lambda dtype: arrays.arrays(dtype, arrays.array_shape
 
 
 @given(any_array)
-def test_arrays_come_back_to_the_bit(array: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_arrays_come_back_to_the_bit(array: np.ndarray) -> None:
     back = decode(json.loads(json.dumps(encode(array))), [])
     assert back.dtype == array.dtype
     assert back.shape == array.shape

@@ -150,7 +150,7 @@ def simulate(
     Settings of a learner are the fields of its class, those of its tournament with a dot. A
     welfare is given by name (welfare=egalitarian) and winners by number (winners=3/0/1).
     """
-    from fairduel import plots, report, tables
+    from fairduel import plots, tables, terminal
     from fairduel.compare import compare
 
     _check_output(plot, plots.FORMATS)
@@ -166,9 +166,9 @@ def simulate(
         comparison = compare(learners, instances, rounds, seed, marks, before_run)
     settings = problem | {"rounds": rounds, "runs": runs, "seed": seed}
     if as_json:
-        _print_json({"settings": settings, "learners": report.comparison_data(comparison)})
+        _print_json({"settings": settings, "learners": terminal.comparison_data(comparison)})
     else:
-        report.print_comparison(_console(), comparison, settings)
+        terminal.print_comparison(_console(), comparison, settings)
     if rows is not None:
         _write(rows, tables.FORMATS[rows.suffix.lower()](comparison.rows()), quiet)
     if plot is not None:
@@ -235,11 +235,11 @@ def compare(
     come before it. Your own learner is found in the directory that you are in. Exit code 1 means
     that some simulations failed.
     """
-    from fairduel import grid_report, report
-    from fairduel.grid import read_grid
+    from fairduel import terminal
     from fairduel.paper import figures
     from fairduel.paper.report import write_report
-    from fairduel.sweep import sweep
+    from fairduel.sweep import grid_report, sweep
+    from fairduel.sweep.grid import read_grid
 
     sys.path.insert(0, os.getcwd())
     given = {"learners": learner, "environments": environment, "rounds": rounds}
@@ -249,7 +249,7 @@ def compare(
         found = grid_report.summaries(asked, results, place, horizon)
         settings = {"environment": place, "rounds": horizon, "runs": asked.runs, "seed": asked.seed}
         if found:
-            report.print_summaries(_console(), found, asked.runs, settings)
+            terminal.print_summaries(_console(), found, asked.runs, settings)
             sys.stdout.write("\n")
     panels = grid_report.regret_panels(asked, results)
     if panels:
@@ -289,7 +289,7 @@ def solve(
       printf ',tea,coffee\\nAda,1,0.2\\nBob,0.3,0.9\\n' | fairduel solve -
       echo '[[1, 0.2], [0.3, 0.9]]' | fairduel solve - --welfare egalitarian --json
     """
-    from fairduel import named, report
+    from fairduel import named, terminal
     from fairduel.files import read_whole
     from fairduel.scorefile import read_scores
 
@@ -297,9 +297,9 @@ def solve(
     table = read_scores(sys.stdin.buffer.read() if file == "-" else read_whole(file), source)
     solution = named.welfare(welfare, table.weights).maximize(table.scores)
     if as_json:
-        _print_json(report.solution_data(table, solution, welfare))
+        _print_json(terminal.solution_data(table, solution, welfare))
     else:
-        report.print_solution(_console(), table, solution, welfare)
+        terminal.print_solution(_console(), table, solution, welfare)
 
 
 @app.command()
@@ -331,14 +331,15 @@ def reproduce(
     """Redo the paper's experiments and write a report.
 
     The folder gets report.html, report.md with its figures, and all rows in rows.parquet. What
-    has been run before is not run again. The Sushi data have to be fetched by everybody for
-    themselves; where they are missing, `all` uses synthetic data in their place and says so.
-    Exit code 3 means that they were missing, 1 that some simulations failed.
+    has been run before is not run again. `all` stands for everything and takes some minutes. The
+    Sushi data have to be fetched by everybody for themselves; where they are missing, `all` uses
+    synthetic data in their place and says so. Exit code 3 means that they were missing, 1 that
+    some simulations failed.
 
     \b
     Examples:
-      fairduel reproduce table1
-      fairduel reproduce all --data sushi3-2016 --out report
+      fairduel reproduce table1 --runs 5
+      fairduel reproduce figure2 --runs 2 --out clustered
     """
     from fairduel.data import DataMissing
     from fairduel.paper.report import counted

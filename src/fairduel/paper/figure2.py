@@ -1,0 +1,68 @@
+"""Figure 2: a majority that agrees, and a minority that does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from fairduel.paper import figures
+from fairduel.paper.claims import figure2_claims
+from fairduel.paper.document import Picture, Section, Table, Text, interval
+from fairduel.paper.experiment import LEARNERS, METRICS, Outcomes, Players, all_of, lines, players
+from fairduel.sweep import Cell
+
+SHARES = (0.5, 0.7)  # the paper's rho
+ROUNDS = 200_000
+SHOWN = ("minimum_welfare", "gini")
+
+
+@dataclass(frozen=True)
+class Figure2:
+    runs: int
+
+    @cached_property
+    def groups(self) -> dict[float, Players]:
+        return {
+            share: players(f"clustered:users=10,arms=10,gap=0.1,share={share}", ROUNDS, self.runs)
+            for share in SHARES
+        }
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        return all_of(list(self.groups.values()))
+
+    def section(self, outcomes: Outcomes) -> Section:
+        shown = [(share, metric) for share in SHARES for metric in SHOWN]
+        panels = [
+            figures.Panel(
+                f"({letter}) {METRICS[metric]}, ρ = {share}",
+                lines(outcomes, self.groups[share], metric),
+            )
+            for letter, (share, metric) in zip("abcd", shown, strict=True)
+        ]
+        rows = tuple(
+            (
+                f"ρ = {share}",
+                METRICS[metric],
+                *(interval(outcomes.final(cells, metric)) for cells in self.groups[share].values()),
+            )
+            for share in SHARES
+            for metric in METRICS
+        )
+        blocks = (
+            Text(
+                f"D = K = 10, gap 0.1, T = {ROUNDS:,}, settings as run. A share ρ of the users "
+                "has one common winner; the others have winners among the other arms and dislike "
+                "it. The cluster has ⌈ρD⌉ users; the paper's instances, which it does not "
+                "publish, were other ones."
+            ),
+            Picture(
+                "figure2",
+                f"Fairness with a majority, mean of {self.runs} runs; shaded: 95 % interval.",
+                lambda: figures.grid(panels, columns=2),
+            ),
+            Table(("Majority", "Metric", *LEARNERS.values()), rows, "After T rounds.", names=2),
+        )
+        finals = {share: outcomes.finals(group) for share, group in self.groups.items()}
+        return Section("figure2", "Figure 2: clustered preferences", blocks, figure2_claims(finals))

@@ -1,0 +1,199 @@
+"""Panels of lines with their 95 % intervals, in the look of ``fairduel.plots``."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairduel import plots
+from fairduel.arrays import Floats, Ints
+from fairduel.metrics import mean_interval
+
+if TYPE_CHECKING:  # matplotlib is slow to import
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, SOFT, GRID = "#222222", "#666666", "#e8e8e8"  # as in plots.LOOK
+LOOK: dict[Any, Any] = plots.LOOK | {
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titlepad": 6,
+    "axes.labelsize": 9,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "legend.frameon": False,
+    "legend.handlelength": 3.2,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.2,
+    "svg.fonttype": "path",  # the same in every browser, whatever fonts it has
+}
+MARKS = 7  # markers along a line: enough to tell it by its shape
+BOUND_DASHES = ((0, (4, 2)), (0, (1, 1.6)))
+PANEL = (3.5, 2.75)  # inches, if so wide ones fit
+WIDTH = 10.5  # inches, of a figure at most
+LEGEND_LINE = 0.16  # inches
+NARROW = 100.0  # axes that span less than this factor have ticks between the powers of ten
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Means over x; ``half_width`` draws the interval. ``style`` numbers colour and shape."""
+
+    label: str
+    x: Floats | Ints
+    mean: Floats
+    half_width: Floats | None = None
+    style: int = 0
+    bound: bool = False  # a theory's: thin, dashed, without markers
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    title: str
+    lines: tuple[Line, ...]
+    xlabel: str = "rounds"
+    ylabel: str = ""
+    logarithmic: bool = False
+    legend: bool = False  # one of its own; else the figure has one for all panels
+    ticks: tuple[float, ...] = field(default=())
+
+
+def line_of_runs(label: str, x: Floats | Ints, runs: Floats, style: int) -> Line:
+    """The mean over the runs that did not fail (rows without NaN)."""
+    good = runs[~np.isnan(runs).any(axis=1)]
+    mean, half_width = mean_interval(good)
+    return Line(label, x, mean, half_width, style)
+
+
+def grid(panels: Sequence[Panel], columns: int) -> Figure:
+    """The panels in rows of so many, with one legend on top unless they have their own."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    rows = -(-len(panels) // columns)
+    with matplotlib.rc_context(LOOK):
+        below = max((len(panel.lines) for panel in panels if panel.legend), default=0)
+        height = rows * (PANEL[1] + LEGEND_LINE * below) + 0.35
+        figure = Figure(
+            figsize=(min(PANEL[0] * columns, WIDTH), height), dpi=120, layout="constrained"
+        )
+        axes = figure.subplots(rows, columns, squeeze=False).ravel()
+        for place, panel in zip(axes, panels, strict=False):
+            _draw(place, panel)
+        for place in axes[len(panels) :]:
+            place.set_axis_off()
+        if not any(panel.legend for panel in panels):
+            handles, labels = axes[0].get_legend_handles_labels()
+            wide = min(len(labels), 2 * columns - 1)
+            figure.legend(handles, labels, loc="outside upper center", ncols=wide)
+        # The layout is found once, and not again for each file format.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+    return figure
+
+
+def png(figure: Figure) -> bytes:
+    """On white, for Markdown."""
+    return _saved(figure, "png", {})
+
+
+def svg(figure: Figure, prefix: str) -> str:
+    """An element for HTML: colours by the page's variables, and names that no other has."""
+    text = _saved(figure, "svg", {"Date": None, "Creator": None}).decode()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r' xmlns:xlink="[^"]*"| xmlns="[^"]*"', "", text)
+    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)
+    text = re.sub(r'xlink:href="#', 'href="#', text)
+    text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{prefix}-", text)
+    for color, variable in VARIABLES.items():
+        text = re.sub(color, f"var(--{variable})", text, flags=re.IGNORECASE)
+    return re.sub(r"\s*\n\s*", "\n", text).strip()
+
+
+# Every colour in a figure is a variable of the page's style, so that dark pages have their own.
+VARIABLES = {INK: "ink", SOFT: "soft", GRID: "grid"} | {
+    color: f"line{number}" for number, color in enumerate(plots.COLORS)
+}
+
+
+def _saved(figure: Figure, form: str, metadata: dict[str, Any]) -> bytes:
+    import matplotlib
+
+    data = io.BytesIO()
+    with matplotlib.rc_context(LOOK):
+        figure.savefig(data, format=form, metadata=metadata, transparent=form == "svg")
+    return data.getvalue()
+
+
+def _draw(axes: Axes, panel: Panel) -> None:
+    for number, line in enumerate(panel.lines):
+        _draw_line(axes, line, number, panel.logarithmic)
+    axes.set_title(panel.title)
+    axes.set_xlabel(panel.xlabel)
+    axes.set_ylabel(panel.ylabel)
+    if panel.logarithmic:
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        _log_ticks(axes, panel.ticks)
+    else:
+        _plain_ticks(axes)
+    if panel.legend:  # below, where it hides nothing
+        axes.legend(
+            loc="upper left", bbox_to_anchor=(0, -0.2), fontsize=8, handlelength=3, labelspacing=0.3
+        )
+
+
+def _draw_line(axes: Axes, line: Line, number: int, logarithmic: bool) -> None:
+    color = plots.COLORS[line.style % len(plots.COLORS)]
+    if line.bound:
+        dashes = BOUND_DASHES[line.style % len(BOUND_DASHES)]
+        axes.plot(line.x, line.mean, label=line.label, color=INK, linewidth=1.1, linestyle=dashes)
+        return
+    # Markers of different lines at different places, so that none hides another.
+    count = len(line.x)
+    step = max(1, count // MARKS)
+    every = slice(number * step // 5, None, step) if count > 2 * MARKS else None
+    shape = plots.SHAPES[line.style % len(plots.SHAPES)]
+    axes.plot(line.x, line.mean, label=line.label, color=color, markevery=every, **shape)
+    if line.half_width is not None:
+        low, high = line.mean - line.half_width, line.mean + line.half_width
+        if logarithmic:  # an interval down to 0 has no place there
+            low = np.where(low > 0, low, line.mean)
+        axes.fill_between(line.x, low, high, color=color, alpha=plots.BAND, linewidth=0)
+
+
+def _log_ticks(axes: Axes, ticks: tuple[float, ...]) -> None:
+    from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter, NullLocator
+
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(numticks=7))
+        axis.set_minor_formatter(NullFormatter())
+    low, high = axes.get_ylim()
+    if high < NARROW * low:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:,.10g}")
+        axes.yaxis.set_minor_locator(NullLocator())
+    if ticks:
+        axes.xaxis.set_major_locator(FixedLocator(list(ticks)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _plain_ticks(axes: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.margins(x=0)
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10], integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_formatter("{x:,.10g}")
+    axes.yaxis.set_major_formatter("{x:,.10g}")
+    axes.set_ylim(bottom=0)

@@ -1,0 +1,300 @@
+"""Theorem 4.1: regret on the hard instances of its proof, where all winners are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+
+from fairduel import named
+from fairduel.arrays import Floats
+from fairduel.generate import HARD_C, HARD_EPSILON_MOST
+from fairduel.paper import figures
+from fairduel.paper.criterion import more
+from fairduel.paper.document import Claim, Picture, Section, Table, Text, interval, number
+from fairduel.paper.experiment import FAIR, LEARNERS, Cells, Outcomes
+from fairduel.sweep import Cell
+
+SQUARES = (4, 8)  # D = K, for the slope in T
+HORIZONS = tuple(10**power for power in range(3, 9))
+# Fair-epsilon-Greedy decides about T^(2/3) times, so its runs take the longer the larger D and K.
+MOST_ROUNDS = {("fair-eps", 8): 10**7}
+EPSILONS = (0.01, 0.001)  # besides the proof's, which falls with T
+EPSILON_HORIZONS = HORIZONS[:-1]
+SIDES = (4, 6, 10, 16)  # min(K, D), for the slope in it
+SIDE_ROUNDS = 10**6
+# Three ways to let M = min(K, D) grow; by name, D and K for each M.
+WAYS: dict[str, Callable[[int], tuple[int, int]]] = {
+    "D = K = M": lambda side: (side, side),
+    f"D = M, K = {SIDES[-1]}": lambda side: (side, SIDES[-1]),
+    f"K = M, D = {SIDES[-1]}": lambda side: (SIDES[-1], side),
+}
+CHECKPOINTS = "log:10"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Hard instances for a horizon; epsilon None is the proof's."""
+
+    users: int
+    arms: int
+    rounds: int
+    epsilon: float | None = None
+
+    @property
+    def winners(self) -> int:
+        return min(self.users, self.arms)
+
+    def cells(self, learner: str, runs: int) -> Cells:
+        """Runs on I^1, I^2, ..., which the bound is a mean over; the learner knows the winners."""
+        period = self.winners // 2 + 1  # the environment takes I^0, I^1, ... in turn
+        numbers = [run for run in range(2 * runs + 1) if run % period][:runs]
+        own = "" if self.epsilon is None else f",epsilon={self.epsilon}"
+        environment = f"hard:users={self.users},arms={self.arms}{own}"
+        told = [f"{learner}:winners={_winners(self.users, self.arms, run)}" for run in numbers]
+        return tuple(
+            Cell(environment, text, self.rounds, run, 0, CHECKPOINTS)
+            for run, text in zip(numbers, told, strict=True)
+        )
+
+    @property
+    def bound(self) -> float:
+        """The proof's: epsilon T / 2 - T^-2 up to T0 = M / (2304 epsilon^3), and no less later."""
+        worst = HARD_C * math.cbrt(self.winners / (2304 * self.rounds))
+        epsilon = self.epsilon or min(worst, HARD_EPSILON_MOST)
+        rounds = min(self.rounds, self.winners / (2304 * epsilon**3))
+        return epsilon * rounds / 2 - float(self.rounds) ** -2
+
+    @property
+    def upper_rate(self) -> float:
+        """The part of Theorems 4.2 and 4.3 that is not about identification."""
+        size = self.users**2 * self.arms * self.winners * self.rounds**2
+        return math.cbrt(size * math.log(self.users * self.arms * self.rounds))
+
+
+@dataclass(frozen=True)
+class Series:
+    """Settings that differ in one thing, ``x``, and a learner that plays them."""
+
+    learner: str
+    x: tuple[int, ...]
+    settings: tuple[Setting, ...]
+
+    def regrets(self, outcomes: Outcomes, runs: int) -> Floats:
+        """(runs, settings)"""
+        return np.stack(
+            [outcomes.final(each.cells(self.learner, runs), "regret") for each in self.settings],
+            axis=1,
+        )
+
+    def slope(self, values: Sequence[float] | Floats) -> float:
+        """Of the values over x, on log-log axes, by least squares."""
+        return float(np.polyfit(np.log(self.x), np.log(values), 1)[0])
+
+    def slopes(self, outcomes: Outcomes, runs: int) -> Floats:
+        """(runs,) NaN for those that failed."""
+        rows = self.regrets(outcomes, runs)
+        return np.array([math.nan if np.isnan(row).any() else self.slope(row) for row in rows])
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    runs: int
+
+    @cached_property
+    def over_time(self) -> dict[tuple[str, int], Series]:
+        return {
+            (learner, side): _over_time(learner, side, MOST_ROUNDS.get((learner, side)))
+            for side in SQUARES
+            for learner in FAIR
+        }
+
+    @cached_property
+    def over_epsilon(self) -> dict[tuple[str, float], Series]:
+        return {
+            (learner, epsilon): _over_time(learner, SQUARES[0], EPSILON_HORIZONS[-1], epsilon)
+            for epsilon in EPSILONS
+            for learner in FAIR
+        }
+
+    @cached_property
+    def over_side(self) -> dict[tuple[str, str], Series]:
+        return {
+            (learner, way): Series(
+                learner, SIDES, tuple(Setting(*sizes(side), SIDE_ROUNDS) for side in SIDES)
+            )
+            for way, sizes in WAYS.items()
+            for learner in FAIR
+        }
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        groups = (self.over_time, self.over_epsilon, self.over_side)
+        series = [each for group in groups for each in group.values()]
+        return [
+            cell
+            for each in series
+            for setting in each.settings
+            for cell in setting.cells(each.learner, self.runs)
+        ]
+
+    def section(self, outcomes: Outcomes) -> Section:
+        panels = self._panels(outcomes)
+        blocks = (
+            Text(
+                "The proof's instances I^1, I^2, ... with the arms in random order, every user's "
+                "winner known to the learner, settings as written. The instance depends on the "
+                f"horizon by ε = {HARD_C} (M / 2304 T)^(1/3), M = min(K, D), at most "
+                f"{HARD_EPSILON_MOST}; each point is a horizon of its own. The lower bound drawn "
+                "in has the proof's own constant: εT/2 − T^−2 (Case 1), and for a fixed ε no more "
+                "than its value at T = M / 2304 ε³ (Case 2). Fair-ε-Greedy solves after every "
+                "exploration, of which there are about T^(2/3); with D = K = 8 it stops at T = "
+                f"{MOST_ROUNDS['fair-eps', 8]:,} to save time."
+            ),
+            Picture(
+                "lower-bound",
+                f"Regret on the hard instances, mean of {self.runs} runs, and the lower bound; "
+                "all axes are logarithmic. (a) the proof's ε; (b) other ε, D = K = 4; (c) "
+                f"T = {SIDE_ROUNDS:,}, M growing in three ways.",
+                lambda: figures.grid(panels, columns=3),
+            ),
+            self._slopes(outcomes),
+            Text(
+                "The upper bounds of Theorems 4.2 and 4.3 have D^(2/3) K^(1/3) M^(1/3) where the "
+                "lower bound has M^(1/3), and the paper leaves the gap open. The learners are with "
+                "the upper bounds: they explore as often as those say, whether or not the "
+                "instance needs it, and on these instances exploring is what costs. For the same "
+                "reason ε hardly matters to them."
+            ),
+        )
+        title = "Lower bound: the hard instances of Theorem 4.1"
+        return Section("lower-bound", title, blocks, self._claims(outcomes))
+
+    def _panels(self, outcomes: Outcomes) -> list[figures.Panel]:
+        time = [
+            self._line(outcomes, series, f"{LEARNERS[learner]}, D = K = {side}", style)
+            for style, ((learner, side), series) in enumerate(self.over_time.items())
+        ]
+        time += [
+            _bound(self.over_time["fair-etc", side], f"lower bound, D = K = {side}", style)
+            for style, side in enumerate(SQUARES)
+        ]
+        epsilon = [
+            self._line(outcomes, series, f"{LEARNERS[learner]}, ε = {size}", style)
+            for style, ((learner, size), series) in enumerate(self.over_epsilon.items())
+        ]
+        epsilon += [
+            _bound(self.over_epsilon["fair-etc", size], f"lower bound, ε = {size}", style)
+            for style, size in enumerate(EPSILONS)
+        ]
+        side = [
+            self._line(outcomes, series, f"{LEARNERS[learner]}, {way}", style)
+            for style, ((learner, way), series) in enumerate(self.over_side.items())
+        ]
+        side.append(_bound(self.over_side["fair-etc", next(iter(WAYS))], "lower bound"))
+        return [
+            _panel("(a) over the horizon T", time, "T"),
+            _panel("(b) over T, ε fixed", epsilon, "T"),
+            _panel("(c) over M = min(K, D)", side, "M", tuple(map(float, SIDES))),
+        ]
+
+    def _line(self, outcomes: Outcomes, series: Series, label: str, style: int) -> figures.Line:
+        regrets = series.regrets(outcomes, self.runs)
+        return figures.line_of_runs(label, np.array(series.x), regrets, style)
+
+    def _slopes(self, outcomes: Outcomes) -> Table:
+        rows = []
+        for (learner, side), series in self.over_time.items():
+            name = f"T from {series.x[0]:,} to {series.x[-1]:,}, D = K = {side}"
+            rows.append((name, LEARNERS[learner], *self._slope(outcomes, series), "0.6667"))
+        for (learner, way), series in self.over_side.items():
+            name = f"M from {SIDES[0]} to {SIDES[-1]}, {way}"
+            rows.append((name, LEARNERS[learner], *self._slope(outcomes, series), "0.3333"))
+        head = ("Slope in", "Learner", "Measured", "Upper bound", "Lower bound")
+        return Table(
+            head,
+            tuple(rows),
+            "Slopes on log-log axes. That of the upper bound is of its part without "
+            "identification, with its logarithm, over the same points.",
+            names=2,
+        )
+
+    def _slope(self, outcomes: Outcomes, series: Series) -> tuple[str, str]:
+        theory = series.slope([setting.upper_rate for setting in series.settings])
+        return interval(series.slopes(outcomes, self.runs)), number(theory)
+
+    def _claims(self, outcomes: Outcomes) -> tuple[Claim, ...]:
+        above = [
+            more(
+                f"{LEARNERS[learner]}, D = K = {side}, T = {setting.rounds:,}: regret − bound",
+                outcomes.final(setting.cells(learner, self.runs), "regret"),
+                setting.bound,
+            )
+            for (learner, side), series in self.over_time.items()
+            for setting in series.settings
+        ]
+        in_time = [
+            more(
+                f"{LEARNERS[learner]}, D = K = {side}: slope − 2/3",
+                series.slopes(outcomes, self.runs),
+                2 / 3,
+            )
+            for (learner, side), series in self.over_time.items()
+        ]
+        in_side = [
+            more(
+                f"{LEARNERS[learner]}, {way}: slope − 1/3",
+                series.slopes(outcomes, self.runs),
+                1 / 3,
+            )
+            for (learner, way), series in self.over_side.items()
+        ]
+        theorem = "“E[R_T] = Ω(T^(2/3) min(K, D)^(1/3))”: "
+        return (
+            Claim(
+                "regret-above-lower-bound",
+                "4.1",
+                f"{theorem}no learner is below the bound.",
+                tuple(above),
+            ),
+            Claim(
+                "lower-bound-in-time",
+                "4.1",
+                f"{theorem}regret grows at least as T^(2/3).",
+                tuple(in_time),
+            ),
+            Claim(
+                "lower-bound-in-winners",
+                "4.1",
+                f"{theorem}regret grows at least as min(K, D)^(1/3).",
+                tuple(in_side),
+            ),
+        )
+
+
+@cache
+def _winners(users: int, arms: int, run: int) -> str:
+    """Of the instance of a run; they do not depend on the horizon or on epsilon."""
+    instance = named.environment(f"hard:users={users},arms={arms}")(run, HORIZONS[0], 0)
+    return "/".join(map(str, instance.winners))
+
+
+def _over_time(learner: str, side: int, most: int | None, epsilon: float | None = None) -> Series:
+    x = tuple(rounds for rounds in HORIZONS if most is None or rounds <= most)
+    return Series(learner, x, tuple(Setting(side, side, rounds, epsilon) for rounds in x))
+
+
+def _bound(series: Series, label: str, style: int = 0) -> figures.Line:
+    bounds = np.array([setting.bound for setting in series.settings])
+    return figures.Line(label, np.array(series.x), bounds, style=style, bound=True)
+
+
+def _panel(
+    title: str, lines: list[figures.Line], over: str, ticks: tuple[float, ...] = ()
+) -> figures.Panel:
+    return figures.Panel(
+        title, tuple(lines), over, "regret", logarithmic=True, legend=True, ticks=ticks
+    )

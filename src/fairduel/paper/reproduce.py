@@ -1,0 +1,193 @@
+"""Redo the paper's experiments and report on them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import fairduel
+from fairduel.data import find_sushi
+from fairduel.errors import InputError
+from fairduel.files import AnyPath
+from fairduel.generate import PAPER_RUNS, PAPER_SEED
+from fairduel.named import known
+from fairduel.paper.document import Block, Caution, Document, Table, Text
+from fairduel.paper.experiment import Experiment, Outcomes
+from fairduel.paper.figure1 import Figure1
+from fairduel.paper.figure2 import Figure2
+from fairduel.paper.figure3 import Figure3
+from fairduel.paper.groups import prepare
+from fairduel.paper.lower_bound import LowerBound
+from fairduel.paper.report import write_report
+from fairduel.paper.table1 import Table1
+from fairduel.paper.upper_bound import UpperBound
+from fairduel.sweep import Results, sweep
+from fairduel.sweep.pool import check_not_a_worker
+from fairduel.tables import require_pyarrow
+
+NAMES = ("table1", "figure1", "figure2", "figure3", "lower-bound", "upper-bound")
+ALL = "all"
+FOLDER = "reproduction"
+
+_SYNTHETIC: dict[str, Callable[[int], Experiment]] = {
+    "table1": Table1,
+    "figure1": Figure1,
+    "figure2": Figure2,
+    "lower-bound": LowerBound,
+    "upper-bound": UpperBound,
+}
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came of it: the report as data and as files.
+
+    missing: where the Sushi data were not found, where to get them; a stand-in took their place.
+    failures: a sentence for each cell that failed.
+    """
+
+    document: Document
+    page: Path
+    text: Path
+    missing: str
+    failures: tuple[str, ...]
+
+
+def reproduce(
+    names: Sequence[str] = (ALL,),
+    folder: AnyPath = FOLDER,
+    runs: int = PAPER_RUNS,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    data: AnyPath | None = None,
+    progress: bool = True,
+) -> Reproduction:
+    """Redo some of ``NAMES``, or "all", and write a report into the folder.
+
+    The report is report.html, and report.md with its pictures; all rows are in rows.parquet.
+    Cells that the folder has results of already are not run again. ``data`` is the Sushi file or
+    its folder; without it see ``fairduel.data.find_sushi``. Where it is missing, "figure3" by
+    name raises ``DataMissing``, and "all" plays an openly synthetic stand-in. ``workers`` and
+    ``scheduler`` are as in ``sweep``.
+    """
+    check_not_a_worker()
+    require_pyarrow()
+    began = time.perf_counter()
+    chosen = _chosen(names)
+    if not 2 <= runs <= PAPER_RUNS:
+        raise InputError(
+            f"{runs} runs are asked for: give a number from 2 to {PAPER_RUNS}, the number of "
+            "the paper's own instances."
+        )
+    if "figure3" in names:
+        find_sushi(data)
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    experiments: dict[str, Experiment] = {}
+    missing = ""
+    for name in chosen:
+        if name == "figure3":
+            if progress and sys.stderr.isatty():
+                sys.stderr.write("grouping people for figure3, some 20 seconds\n")
+            groups = prepare(place, data, workers)
+            experiments[name], missing = Figure3(runs, groups), groups.missing
+        else:
+            experiments[name] = _SYNTHETIC[name](runs)
+    # A dict, since experiments share cells: Figure 1 has those of Table 1.
+    cells = dict.fromkeys(cell for each in experiments.values() for cell in each.cells)
+    results = sweep(list(cells), place, workers=workers, scheduler=scheduler, progress=progress)
+    failures = tuple(f"{failed.cell}: {failed.reason}" for failed in results.failures)
+    outcomes = Outcomes(results)
+    sections = tuple(each.section(outcomes) for each in experiments.values())
+    command = _command(names, place, runs)
+    facts = _facts(command, len(cells), results, time.perf_counter() - began)
+    document = Document(
+        "Multi-User Dueling Bandits, reproduced",
+        _summary(experiments, outcomes, missing, failures),
+        sections,
+        facts,
+    )
+    page, text = write_report(document, place)
+    return Reproduction(document, page, text, missing, failures)
+
+
+def _chosen(names: Sequence[str]) -> list[str]:
+    """The experiments in the paper's order, each once."""
+    if not names:
+        raise InputError(f"there is nothing to reproduce: name some of {', '.join(NAMES)}, or all.")
+    for name in names:
+        known("experiment", name, (*NAMES, ALL))
+    return [name for name in NAMES if name in names or ALL in names]
+
+
+def _summary(
+    experiments: dict[str, Experiment],
+    outcomes: Outcomes,
+    missing: str,
+    failures: tuple[str, ...],
+) -> tuple[Block, ...]:
+    blocks: list[Block] = [
+        Text(
+            "The experiments of “Multi-User Dueling Bandits: A Fair Approach using Nash Social "
+            "Welfare” (Ahmed and Ghasemi, 2026), redone with fairduel."
+        )
+    ]
+    table1 = experiments.get("table1")
+    if isinstance(table1, Table1):
+        agree = table1.agreeing(outcomes)
+        blocks.append(Text(f"Of the 20 cells that the paper prints in Table 1, {agree} agree."))
+    if missing:
+        blocks.append(Caution(f"Figure 3 is made from synthetic data: {missing}"))
+    if failures:
+        rows = tuple((failure,) for failure in failures)
+        blocks.append(Caution(f"{len(failures)} cells failed and are left out of everything."))
+        blocks.append(Table(("Cell and reason",), rows))
+    return tuple(blocks)
+
+
+def _command(names: Sequence[str], folder: Path, runs: int) -> str:
+    words = ["fairduel", "reproduce", *names]
+    if str(folder) != FOLDER:
+        words += ["--out", folder.as_posix()]
+    if runs != PAPER_RUNS:
+        words += ["--runs", str(runs)]
+    return shlex.join(words)
+
+
+def _facts(
+    command: str, cells: int, results: Results, seconds: float
+) -> tuple[tuple[str, str], ...]:
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "scipy"))
+    return (
+        ("Command", f"`{command}`"),
+        ("Version", f"fairduel {fairduel.__version__}"),
+        (
+            "Seeds",
+            f"0, with the number of the run; the paper's instances have its own, drawn from "
+            f"numpy's default_rng({PAPER_SEED})",
+        ),
+        ("Simulations", f"{cells:,} runs, {results.rows.num_rows:,} rows in rows.parquet"),
+        ("Took", f"{seconds:.0f} s, less for what had been run before"),
+        (
+            "Machine",
+            f"{platform.system()} on {_processor()}, {os.cpu_count()} cores, "
+            f"Python {platform.python_version()}, {packages}",
+        ),
+    )
+
+
+def _processor() -> str:
+    """What Linux calls it; elsewhere the architecture will do."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+        return names[0]
+    except (OSError, IndexError):
+        return platform.machine()

@@ -1,0 +1,159 @@
+"""What came of a grid: summaries for a table, and a document like that of the paper."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+
+import numpy as np
+
+import fairduel
+from fairduel.compare import METRICS, Estimate, Summary
+from fairduel.metrics import mean_interval
+from fairduel.paper import figures
+from fairduel.paper.document import Block, Caution, Document, Picture, Section, Table, interval
+from fairduel.sweep.grid import Grid
+from fairduel.sweep.results import Results
+
+HEADINGS = {
+    "regret": "Regret",
+    "nash_welfare": "Nash welfare",
+    "minimum_welfare": "Minimum welfare",
+    "utilitarian_welfare": "Mean welfare",
+    "gini": "Gini",
+}
+COLUMNS = 3  # panels beside each other
+
+
+def summaries(grid: Grid, results: Results, environment: str, rounds: int) -> dict[str, Summary]:
+    """How each learner did there; without those that have no results."""
+    found = {}
+    for learner in _with_results(grid, results, environment, rounds):
+        values = {
+            metric: results.final(environment, learner, metric, rounds)
+            for metric in (*METRICS, "identify", "seconds")
+        }
+        estimates = {name: _estimate(values[name]) for name in (*METRICS, "identify")}
+        identifying = estimates.pop("identify")
+        seconds = float(np.median(values["seconds"]))
+        found[learner] = Summary(estimates, identifying, seconds)
+    return found
+
+
+def document(grid: Grid, results: Results) -> Document:
+    """Tables and curves, and how to make them again."""
+    sections = [
+        Section(
+            f"problem{number}",
+            _title(grid, environment, rounds),
+            (
+                _curves(grid, results, environment, rounds, number),
+                _table(grid, results, environment, rounds),
+            ),
+        )
+        for number, (environment, rounds) in enumerate(grid.problems, 1)
+        if _with_results(grid, results, environment, rounds)
+    ]
+    facts = (
+        ("Command", f"`{_command(grid, results)}`"),
+        ("Version", f"fairduel {fairduel.__version__}"),
+        ("Seed", f"{grid.seed}, with the number of the run"),
+        ("Simulations", f"{results.runs.num_rows:,} runs, {results.rows.num_rows:,} rows"),
+        (
+            "Machine",
+            f"{platform.system()} on {platform.machine()}, Python {platform.python_version()}",
+        ),
+    )
+    return Document("Learners compared", tuple(_failures(results)), tuple(sections), facts)
+
+
+def regret_panels(grid: Grid, results: Results) -> list[figures.Panel]:
+    """Regret over time: a panel for each environment and horizon."""
+    return [
+        _panel(
+            grid,
+            results,
+            environment,
+            rounds,
+            "regret",
+            _title(grid, environment, rounds).replace(":", ":\n", 1),  # long for a panel
+        )
+        for environment, rounds in grid.problems
+        if _with_results(grid, results, environment, rounds)
+    ]
+
+
+def _curves(grid: Grid, results: Results, environment: str, rounds: int, number: int) -> Picture:
+    panels = [
+        _panel(grid, results, environment, rounds, metric, HEADINGS[metric]) for metric in METRICS
+    ]
+    caption = f"Mean of {grid.runs} runs; shaded: 95 % interval." if grid.runs > 1 else "One run."
+    return Picture(f"curves{number}", caption, lambda: figures.grid(panels, COLUMNS))
+
+
+def _panel(
+    grid: Grid, results: Results, environment: str, rounds: int, metric: str, title: str
+) -> figures.Panel:
+    there = _with_results(grid, results, environment, rounds)
+    lines = tuple(
+        figures.line_of_runs(learner, *results.curves(environment, learner, metric, rounds), style)
+        for style, learner in enumerate(grid.learners)
+        if learner in there
+    )
+    logarithmic = metric == "regret" and grid.checkpoints.startswith("log")
+    return figures.Panel(title, lines, logarithmic=logarithmic)
+
+
+def _table(grid: Grid, results: Results, environment: str, rounds: int) -> Table:
+    head = ("Learner", *HEADINGS.values(), "Rounds identifying")
+    rows = tuple(
+        (
+            learner,
+            *(
+                interval(results.final(environment, learner, metric, rounds))
+                for metric in (*HEADINGS, "identify")
+            ),
+        )
+        for learner in _with_results(grid, results, environment, rounds)
+    )
+    return Table(head, rows, f"After {rounds:,} rounds.")
+
+
+def _command(grid: Grid, results: Results) -> str:
+    words = ["fairduel", "compare"]
+    for option, values in (
+        ("--learner", grid.learners),
+        ("--environment", grid.environments),
+        ("--rounds", grid.rounds),
+        ("--runs", (grid.runs,)),
+        ("--seed", (grid.seed,)),
+        ("--checkpoints", (grid.checkpoints,)),
+        ("--out", (results.folder.as_posix(),)),
+    ):
+        for value in values:
+            words += [option, str(value)]
+    return shlex.join(words)
+
+
+def _failures(results: Results) -> list[Block]:
+    if not results.failures:
+        return []
+    rows = tuple((str(failure.cell), failure.reason) for failure in results.failures)
+    return [
+        Caution(f"{len(rows)} simulations failed and are left out of everything."),
+        Table(("Cell", "Reason"), rows, names=2),
+    ]
+
+
+def _with_results(grid: Grid, results: Results, environment: str, rounds: int) -> list[str]:
+    there = results.combinations
+    return [each for each in grid.learners if (environment, each, rounds) in there]
+
+
+def _title(grid: Grid, environment: str, rounds: int) -> str:
+    return f"{environment}, {rounds:,} rounds" if len(grid.rounds) > 1 else environment
+
+
+def _estimate(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Estimate:
+    mean, half_width = mean_interval(values)
+    return Estimate(float(mean), float(half_width))

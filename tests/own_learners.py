@@ -1,0 +1,67 @@
+"""Learners as a user might write them, for sweeps to name by import path; most are up to no good.
+
+What has to be remembered between processes is in a folder.
+"""
+
+import os
+import secrets
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairduel import UniformOverUsers
+from fairduel.learners.uniform import UniformState
+
+
+@dataclass(frozen=True)
+class Counted(UniformOverUsers):
+    """Leaves a file in the folder for every run, after so many seconds."""
+
+    folder: str = ""
+    seconds: float = 0.0
+
+    def init(self, users: int, arms: int, horizon: int, seed: int) -> UniformState:
+        time.sleep(self.seconds)
+        (Path(self.folder) / secrets.token_hex(8)).touch()
+        return super().init(users, arms, horizon, seed)
+
+
+@dataclass(frozen=True)
+class Fatal(UniformOverUsers):
+    """Ends its process in the first so many runs of all."""
+
+    folder: str = ""
+    deaths: int = 1_000_000
+
+    def init(self, users: int, arms: int, horizon: int, seed: int) -> UniformState:
+        died = len(list(Path(self.folder).iterdir()))
+        if died < self.deaths:
+            (Path(self.folder) / str(died)).touch()
+            os._exit(1)
+        return super().init(users, arms, horizon, seed)
+
+
+class Failing(UniformOverUsers):
+    def init(self, users: int, arms: int, horizon: int, seed: int) -> UniformState:
+        raise ArithmeticError("nothing adds up")
+
+
+class Leaving(UniformOverUsers):
+    def init(self, users: int, arms: int, horizon: int, seed: int) -> UniformState:
+        sys.exit("had enough")
+
+
+ready_made = UniformOverUsers()
+
+
+class NotALearner:
+    pass
+
+
+class NeedsArguments(UniformOverUsers):
+    def __init__(self, needed: int) -> None:
+        raise AssertionError
+
+
+broken = 3

@@ -1,0 +1,163 @@
+"""The report: everything is in it, nothing is fetched, and both forms say the same."""
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from fairduel.paper import figures
+from fairduel.paper.criterion import fact
+from fairduel.paper.document import Claim, Document, Picture, Section, Table, Text, Verdict
+from fairduel.paper.figures import Line, Panel
+from fairduel.paper.report import to_html, to_markdown, write_report
+from fake_sweep import PICTURES, fake_report
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fake_report(tmp_path_factory)
+
+
+class Elements(HTMLParser):
+    """What a page consists of; elements have to be closed in order."""
+
+    EMPTY = frozenset({"meta", "use", "path", "rect", "br"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.words: list[str] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._note(tag, attrs)
+        if tag not in self.EMPTY:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._note(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.EMPTY:
+            assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    def _note(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        for name, value in attrs:
+            if name == "id" and value:
+                self.ids.append(value)
+            self.links += [value] if name == "href" and value else []
+            self.links += re.findall(r"url\(([^)]*)\)", value or "")
+
+
+def test_page_is_whole_and_needs_nothing_else(folder: Path) -> None:
+    text = (folder / "report.html").read_text()
+    page = Elements(text)
+    assert page.tags["figure"] == page.tags["svg"] == len(PICTURES)
+    assert set(page.ids) >= {f"{name}-picture" for name in PICTURES}
+    assert [name for name, count in Counter(page.ids).items() if count > 1] == []
+    assert page.links
+    assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
+    assert [link for link in page.links if not link.startswith("#")] == []
+    assert not {"script", "img", "link", "iframe"} & set(page.tags)
+    assert "nan" not in re.findall(r"[\w.]+", " ".join(page.words).lower())
+
+
+def test_every_colour_of_a_figure_belongs_to_the_page(folder: Path) -> None:
+    text = (folder / "report.html").read_text()
+    body = text[text.index("<body>") :]
+    assert re.findall(r"#[0-9a-fA-F]{6}\b", body) == []
+    used = set(re.findall(r"var\(--(\w+)\)", body))
+    light, dark = text[: text.index("<body>")].split("prefers-color-scheme: dark")
+    assert {"ink", "grid", "line0", "line4"} <= used
+    for scheme in (light, dark):
+        assert used <= set(re.findall(r"--(\w+): #", scheme))
+
+
+def test_markdown_has_the_same_and_its_pictures(folder: Path) -> None:
+    text = (folder / "report.md").read_text()
+    pictures = re.findall(r"\]\((figures/[\w-]+\.png)\)", text)
+    assert {Path(picture).stem for picture in pictures} == PICTURES
+    for picture in pictures:
+        assert (folder / picture).read_bytes().startswith(b"\x89PNG")
+    widths: list[int] = []
+    for line in text.splitlines():
+        bars = len(re.findall(r"(?<!\\)\|", line))
+        if bars and widths and widths[-1]:
+            assert bars == widths[-1]
+        widths.append(bars)
+    page = (folder / "report.html").read_text()
+    figures_in_text = set(re.findall(r"[\d,.]+ ± [\d,.]+", text))
+    assert len(figures_in_text) > 100
+    assert figures_in_text <= set(re.findall(r"[\d,.]+ ± [\d,.]+", page))
+
+
+def test_report_says_how_to_redo_it(folder: Path) -> None:
+    for name in ("report.html", "report.md"):
+        text = (folder / name).read_text()
+        assert "fairduel reproduce all --out" in text
+        assert "--runs 3" in text
+        assert "Python 3." in text
+        assert "numpy" in text
+
+
+def test_names_cannot_break_the_page() -> None:
+    odd = "<b>&\"'|`code`"
+    claim = Claim("name", odd, odd, (fact(odd, True),), odd)
+    table = Table((odd, odd), ((odd, Verdict.DIFFERS),), odd)
+    section = Section("name-of-section", odd, (Text(odd), table), (claim,))
+    document = Document(odd, (Text(odd),), (section,), ((odd, odd),))
+    page = Elements(to_html(document, {}))
+    assert page.tags["b"] == 1  # the name of the claim
+    assert odd.replace("`code`", "") in "".join(page.words)
+    rows = [line for line in to_markdown(document).splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {3, 5}
+
+
+def picture() -> Figure:
+    x = np.linspace(1.0, 50.0, 50)
+    lines = tuple(Line(f"line {k}", x, x + k, x / 10, style=k) for k in range(7))
+    return figures.grid([Panel("one", lines), Panel("two", lines, logarithmic=True)], columns=2)
+
+
+def test_figures_are_the_same_file_every_time_and_share_no_names() -> None:
+    assert figures.svg(picture(), "a") == figures.svg(picture(), "a")
+    assert figures.png(picture()) == figures.png(picture())
+    ids = [set(Elements(figures.svg(picture(), name)).ids) for name in ("a", "b")]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+
+
+def test_a_report_can_be_written_over(tmp_path: Path) -> None:
+    section = Section("s", "S", (Picture("p", "caption", picture),))
+    for title in ("first", "second"):
+        write_report(Document(title, (), (section,), ()), tmp_path)
+    assert "<h1>second</h1>" in (tmp_path / "report.html").read_text()
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "figures",
+        "report.html",
+        "report.md",
+    ]
+
+
+def test_the_copy_in_the_docs_is_whole() -> None:
+    place = Path(__file__).parents[1] / "docs" / "reproduction"
+    text = (place / "report.md").read_text()
+    pictures = re.findall(r"\]\((figures/[\w-]+\.png)\)", text)
+    assert {Path(picture).stem for picture in pictures} == PICTURES
+    assert all((place / picture).is_file() for picture in pictures)
+    assert "20 agree as run" in text
+    assert "synthetic" not in text
+    assert "`fairduel reproduce all`" in text

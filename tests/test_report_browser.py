@@ -1,0 +1,113 @@
+"""The report in a real browser: no error, nothing fetched, every figure to be seen."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from fake_sweep import PICTURES, fake_report
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        reason = "no Chromium is installed: the report cannot be opened in a browser"
+        if os.environ.get("FAIRDUEL_REQUIRE_BROWSER") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=found)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fake_report(tmp_path_factory) / "report.html"
+
+
+def opened(
+    browser: Browser, report: Path, scheme: str, width: int = 1280
+) -> tuple[Page, list[str]]:
+    """The page, and what went wrong or was fetched."""
+    page = browser.new_page(
+        color_scheme="dark" if scheme == "dark" else "light",
+        viewport={"width": width, "height": 900},
+    )
+    trouble: list[str] = []
+    page.on("console", lambda message: trouble.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("request", lambda request: trouble.append(request.url))
+    page.goto(report.as_uri())
+    trouble.remove(report.as_uri())
+    return page, trouble
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_figure_is_visible_and_nothing_goes_wrong(
+    browser: Browser, report: Path, scheme: str
+) -> None:
+    page, trouble = opened(browser, report, scheme)
+    drawn = page.locator("figure svg")
+    assert drawn.count() == len(PICTURES)
+    for place in range(len(PICTURES)):
+        figure = drawn.nth(place)
+        figure.scroll_into_view_if_needed()
+        assert figure.is_visible()
+        box = figure.bounding_box()
+        assert box is not None
+        assert box["width"] > 600
+        assert box["height"] > 200
+        assert _colours(page, place) > 5  # not blank
+    assert trouble == []
+    page.close()
+
+
+def test_dark_pages_are_dark(browser: Browser, report: Path) -> None:
+    shade = "getComputedStyle(document.body).backgroundColor"
+    ink = "getComputedStyle(document.querySelector('figure svg text, figure svg use')).fill"
+    seen = {}
+    for scheme in ("light", "dark"):
+        page, _ = opened(browser, report, scheme)
+        seen[scheme] = page.evaluate(f"[{shade}, {ink}]")
+        page.close()
+    assert seen["light"][0] == "rgb(255, 255, 255)"
+    assert seen["light"][0] != seen["dark"][0]
+    assert seen["light"][1] != seen["dark"][1]
+
+
+def test_a_claim_opens_where_its_verdict_is_clicked(browser: Browser, report: Path) -> None:
+    page, trouble = opened(browser, report, "light")
+    page.locator("#claims a").first.click()
+    claim = page.locator("details.claim").first
+    assert claim.is_visible()
+    claim.locator("summary").click()
+    assert claim.locator("li").first.is_visible()
+    assert trouble == []
+    page.close()
+
+
+def test_narrow_screens_scroll_tables_and_not_the_page(browser: Browser, report: Path) -> None:
+    page, _ = opened(browser, report, "light", width=400)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.close()
+
+
+def _colours(page: Page, place: int) -> int:
+    """How many different colours the strokes and fills of a figure have."""
+    script = """place => {
+      const figure = document.querySelectorAll("figure svg")[place];
+      const seen = new Set();
+      for (const part of figure.querySelectorAll("path, use")) {
+        const style = getComputedStyle(part);
+        if (part.getBoundingClientRect().width > 0) { seen.add(style.stroke + style.fill); }
+      }
+      return seen.size;
+    }"""
+    return int(page.evaluate(script, place))
