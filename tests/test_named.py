@@ -64,7 +64,7 @@ def test_every_setting_can_be_given(name: str) -> None:
         Welfare: "frank-wolfe",
     }
     hints = get_type_hints(type(named.learner(name)))
-    inner = get_type_hints(hints.pop("tournament"))
+    inner = get_type_hints(hints.pop("tournament")) if "tournament" in hints else {}
     for setting, hint in {**hints, **{f"tournament.{key}": inner[key] for key in inner}}.items():
         assert named.learner(f"{name}:{setting}={samples[hint]}")
 
@@ -73,7 +73,7 @@ def test_every_setting_can_be_given(name: str) -> None:
     ("text", "said"),
     [
         ("fair-ect", "there is no learner 'fair-ect': did you mean 'fair-etc'?"),
-        ("xyz", "use one of fair-etc, fair-eps, utilitarian-etc, utilitarian-eps, uniform."),
+        ("xyz", "use one of fair-voi, fair-etc, fair-eps, utilitarian-etc, utilitarian-eps, uniform."),
         ("fair-etc:explore=1", "no fair-etc setting 'explore': did you mean 'exploration'?"),
         ("fair-etc:gap_guess=1", "did you mean 'tournament.gap_guess'?"),
         ("fair-etc:tournament=1", "there is no fair-etc setting 'tournament'"),

@@ -15,6 +15,7 @@ from fairduel import (
     TIE,
     FairEpsilonGreedy,
     FairETC,
+    FairVOI,
     InputError,
     Learner,
     Session,
@@ -28,6 +29,8 @@ USERS = ["ann", "bob", "cat"]
 ARMS = ["pizza", "soup", "fish", "rice"]
 QUICK = Tournament(gap_guess=0.9)
 LEARNERS: list[Learner[Any]] = [
+    FairVOI(),
+    FairVOI(anytime=True, winners=(0, 1, 1)),
     FairETC(tournament=QUICK),
     FairETC(winners=(0, 1, 1), welfare=Utilitarian()),
     FairEpsilonGreedy(winners=(0, 1, 2)),
@@ -37,7 +40,7 @@ LEARNERS: list[Learner[Any]] = [
 
 
 def new_session(learner: Learner[Any] | None = None, horizon: int = 400) -> Session:
-    return Session(USERS, ARMS, horizon, learner, seed=7)
+    return Session(USERS, ARMS, horizon, learner or FairEpsilonGreedy(), seed=7)
 
 
 def vote(session: Session, rounds: int, rng: np.random.Generator) -> None:
@@ -66,11 +69,11 @@ def test_duels_have_names_and_ids_in_order() -> None:
 
 
 def test_answers_reach_the_learner() -> None:
-    session = new_session()
+    session = new_session(FairVOI())
     duel = session.ask()
     session.tell(duel.id, {"ann": duel.left, "bob": duel.right, "cat": TIE})
     i, j = ARMS.index(duel.left), ARMS.index(duel.right)
-    wins = session._state.tournament.tally.wins
+    wins = session._state.tally.wins
     assert wins[:, i, j].tolist() == [1.0, 0.0, 0.5]
     assert wins[:, j, i].tolist() == [0.0, 1.0, 0.5]
     assert wins.sum() == 3.0
@@ -379,6 +382,28 @@ def test_estimates_close_in_on_the_truth() -> None:
     assert narrow.low <= narrow.mean <= narrow.high
     assert narrow.low == pytest.approx(0.5, abs=0.02)
     assert narrow.high - narrow.low < 0.2 * (wide.high - wide.low)
+
+
+def test_unless_told_the_learner_weighs_what_answers_are_worth(tmp_path: Path) -> None:
+    session = Session(USERS, ARMS, 200, seed=4)
+    assert session.learner == FairVOI()
+    for _ in range(150):
+        duel = session.ask()
+        favourites = dict(zip(USERS, ("pizza", "soup", "soup"), strict=True))
+        session.tell(duel.id, {u: f for u, f in favourites.items() if f in (duel.left, duel.right)})
+    standing = session.outlook()
+    assert standing.favourites == {"ann": "pizza", "bob": "soup", "cat": "soup"}
+    assert standing.without_winner == ()
+    assert set(standing.utilities) == set(USERS)
+    assert all(u.low <= u.mean <= u.high for u in standing.utilities.values())
+    assert 0.0 <= standing.near_best <= 1.0
+    assert standing.duels_worth_asking >= 0
+    assert standing == Session.load(session_file(session, tmp_path / "s.json")).outlook()
+
+
+def test_only_a_learner_that_knows_tells_where_people_stand() -> None:
+    with pytest.raises(InputError, match="FairETC cannot tell where people stand"):
+        new_session(FairETC()).outlook()
 
 
 def test_looking_at_the_policy_changes_nothing(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from fairduel.generate import (
 )
 from fairduel.identify import Tournament, identify
 from fairduel.instance import Instance
-from fairduel.learners import FairEpsilonGreedy, FairETC, Learner, UniformOverUsers
+from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
 from fairduel.play import Duels, Mix, Play, Script
 from fairduel.session import SKIP, TIE, Duel, Session
 from fairduel.simulate import simulate
@@ -31,6 +31,7 @@ __all__ = [
     "Egalitarian",
     "FairETC",
     "FairEpsilonGreedy",
+    "FairVOI",
     "FrankWolfe",
     "InputError",
     "Instance",

@@ -90,8 +90,8 @@ def simulate(
         list[str] | None,
         typer.Option(
             metavar="NAME[:SETTING=VALUE,...]",
-            help="A learner: fair-etc, fair-eps, utilitarian-etc, utilitarian-eps or uniform; "
-            "give the option again for another. All five unless told.",
+            help="A learner: fair-voi, fair-etc, fair-eps, utilitarian-etc, utilitarian-eps or "
+            "uniform; give the option again for another. All six unless told.",
         ),
     ] = None,
     preset: Annotated[

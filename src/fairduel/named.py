@@ -15,7 +15,7 @@ import numpy as np
 from fairduel import generate
 from fairduel.errors import InputError
 from fairduel.instance import Instance
-from fairduel.learners import FairEpsilonGreedy, FairETC, Learner, UniformOverUsers
+from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian, Welfare
 
 Settings = TypeVar("Settings")
@@ -29,6 +29,7 @@ WELFARES: dict[str, Callable[..., Welfare]] = {
 
 # The paper's utilitarian baselines are its own learners with another welfare.
 LEARNERS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "fair-voi": (FairVOI, {}),
     "fair-etc": (FairETC, {}),
     "fair-eps": (FairEpsilonGreedy, {}),
     "utilitarian-etc": (FairETC, {"welfare": Utilitarian()}),
@@ -80,6 +81,7 @@ def learner(text: str, preset: str = "as_written") -> Learner[Any]:
     Anybody's own learner is named as ``package.module:Name``, perhaps with settings after another
     colon: an object, or what makes one when it is called, which needs no preset.
     """
+    settings: list[str] = []
     module = module_of(text)
     if module is not None:
         name, _, listed = text.removeprefix(f"{module}:").partition(":")
@@ -89,11 +91,14 @@ def learner(text: str, preset: str = "as_written") -> Learner[Any]:
         name, _, listed = text.partition(":")
         kind, own = LEARNERS[known("learner", name, LEARNERS)]
         given = _given(name, listed)
-        preset = known("preset", given.pop("preset", preset), PRESETS)
-        made = getattr(kind, preset)(**own)
+        if hasattr(kind, "as_run"):  # one of the paper's
+            preset = known("preset", given.pop("preset", preset), PRESETS)
+            settings = ["preset"]
+            kind = getattr(kind, preset)
+        made = kind(**own)
     readable = _readable(type(made)) if dataclasses.is_dataclass(made) else {}
     for setting, value in given.items():
-        known(f"{name} setting", setting, [*readable, "preset"])
+        known(f"{name} setting", setting, [*readable, *settings])
         made = _changed(made, setting, _read(setting, value, readable[setting]))
     chosen: Learner[Any] = made
     return chosen

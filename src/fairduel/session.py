@@ -17,7 +17,7 @@ from fairduel.errors import InputError
 from fairduel.files import AnyPath, read_whole, write_whole
 from fairduel.identify import Tournament
 from fairduel.jsonable import classes_in, decode, encode
-from fairduel.learners import FairEpsilonGreedy, FairETC, Learner, UniformOverUsers
+from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
 from fairduel.play import draw_round
 from fairduel.tally import Tally
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian
@@ -30,6 +30,7 @@ _VERSION = 1
 _DRAWS = 1000
 # What the settings in a session file may be made of.
 _SETTINGS = (
+    FairVOI,
     FairETC,
     FairEpsilonGreedy,
     UniformOverUsers,
@@ -68,6 +69,26 @@ class Recommendation:
     utilities: dict[str, Interval]
 
 
+@dataclass(frozen=True)
+class Standing:
+    """How far a session has come.
+
+    utilities: what each user gets from the present policy. favourites: the arm that each user's
+    utility is relative to, the likeliest to beat all others for them. without_winner: users for
+    whom no arm seems to beat all others. near_best: the probability that the present policy's
+    welfare is within 1 % of the best. duels_worth_asking: about how many more duels are worth
+    playing for their answers; 0 means that it is time to stop asking. why: why the last pair was
+    chosen.
+    """
+
+    utilities: dict[str, Interval]
+    favourites: dict[str, str]
+    without_winner: tuple[str, ...]
+    near_best: float
+    duels_worth_asking: int
+    why: str
+
+
 @dataclass
 class _Issued:
     """A duel and its answers so far: each user's winner, "tie" or "skip"."""
@@ -82,8 +103,9 @@ class Session:
     """A learner at work on real votes.
 
     users, arms: their names. horizon: how many duels there will be in all, roughly; it sets how
-    long to explore. learner: Fair-epsilon-Greedy unless another is given. seed: for the same
-    duels again; drawn afresh where it is left out, and kept in the file.
+    long to explore (``learner=FairVOI(anytime=True)`` does not look at it). learner: Fair-VOI
+    unless another is given. seed: for the same duels again; drawn afresh where it is left out, and
+    kept in the file.
 
     >>> session = Session(["ann", "bob"], ["pizza", "soup"], horizon=100, seed=1)
     >>> duel = session.ask()
@@ -101,7 +123,7 @@ class Session:
         self.users = _check_names(users, "user", ())
         self.arms = _check_names(arms, "arm", (TIE, SKIP))
         self.horizon = _check_number("horizon", horizon, least=1)
-        self.learner: Learner[Any] = FairEpsilonGreedy() if learner is None else learner
+        self.learner: Learner[Any] = FairVOI() if learner is None else learner
         if isinstance(self.learner, str | type):
             raise InputError(f"the learner is {learner!r}: give a learner itself, like FairETC().")
         self.seed = secrets.randbits(63) if seed is None else _check_number("seed", seed, least=0)
@@ -175,6 +197,23 @@ class Session:
         return Recommendation(
             dict(zip(self.arms, policy.tolist(), strict=True)),
             {user: Interval(*figure) for user, figure in zip(self.users, figures, strict=True)},
+        )
+
+    def outlook(self) -> Standing:
+        """Where people stand, and whether it is worth asking on; for learners that can tell."""
+        if not isinstance(self.learner, FairVOI):
+            raise InputError(
+                f"{type(self.learner).__name__} cannot tell where people stand: use FairVOI."
+            )
+        seen = self.learner.outlook(self._state, self.arms)
+        figures = zip(seen.utilities.tolist(), seen.low.tolist(), seen.high.tolist(), strict=True)
+        return Standing(
+            utilities={u: Interval(*figure) for u, figure in zip(self.users, figures, strict=True)},
+            favourites={u: self.arms[k] for u, k in zip(self.users, seen.references, strict=True)},
+            without_winner=tuple(self.users[d] for d in seen.without_winner),
+            near_best=seen.near_best,
+            duels_worth_asking=seen.duels_worth_asking,
+            why=seen.why,
         )
 
     def save(self, path: AnyPath) -> None:
