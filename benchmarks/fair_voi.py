@@ -316,7 +316,7 @@ def main() -> None:
             setting = SETTINGS[name]
             run_setting(Setting(**{**vars(setting), "runs": setting.runs // part}), first)
         elif name == "hard":
-            run_hard(first, 10 // part)
+            run_hard(first, 40 // part)
         elif name == "clustered":
             run_clustered(first, 30 // part)
         elif name == "large":

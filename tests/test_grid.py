@@ -2,9 +2,12 @@
 
 import dataclasses
 import json
+import os
+import platform
 import re
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,6 +15,7 @@ import pytest
 
 from fairduel import cli
 from fairduel.errors import InputError
+from fairduel.paper.document import Document, Picture
 from fairduel.sweep import Cell, grid_report, sweep
 from fairduel.sweep.grid import Grid, read_grid
 
@@ -159,6 +163,34 @@ def test_summaries_are_means_over_the_runs(tmp_path: Path) -> None:
     assert summary.metrics["regret"].mean == pytest.approx(regrets.mean())
     error = regrets.std(ddof=1) / 3**0.5
     assert summary.metrics["regret"].half_width == pytest.approx(1.96 * error)
+
+
+def test_report_says_how_many_runs_succeeded(tmp_path: Path) -> None:
+    grid = Grid(("uniform", "own_learners:Failing"), ("random:users=2,arms=2",), (50,), 2)
+    cells = [cell for cell in grid.cells if cell.learner != "uniform" or cell.run == 0]
+    # As if the other run of uniform had failed.
+    page = grid_report.document(grid, sweep(cells, tmp_path, workers=1))
+    assert caption_of(page) == (
+        "Mean of 2 runs; shaded: 95 % interval. Some runs failed; those that succeeded: "
+        "uniform 1 of 2, own_learners:Failing 0 of 2."
+    )
+    whole = dataclasses.replace(grid, learners=("uniform",))
+    page = grid_report.document(whole, sweep(whole.cells, tmp_path, workers=1))
+    assert caption_of(page) == "Mean of 2 runs; shaded: 95 % interval."
+
+
+def caption_of(page: Document) -> str:
+    (caption,) = (b.caption for b in page.sections[0].blocks if isinstance(b, Picture))
+    return caption
+
+
+def test_report_names_the_machine(tmp_path: Path) -> None:
+    grid = Grid(("uniform",), ("random:users=2,arms=2",), (50,), 1)
+    facts = dict(grid_report.document(grid, sweep(grid.cells, tmp_path, workers=1)).facts)
+    assert f"{os.cpu_count()} cores, Python {platform.python_version()}" in facts["Machine"]
+    assert all(
+        f"{name} {version(name)}" in facts["Machine"] for name in ("numpy", "numba", "scipy")
+    )
 
 
 def test_grid_without_runs_is_refused() -> None:

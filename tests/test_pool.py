@@ -86,7 +86,23 @@ class FakePool:
             raise WorkerDied
         return function(*arguments)
 
+    def check(self) -> None: ...
+
     def close(self, at_once: bool) -> None: ...
+
+
+class DesertedPool(FakePool):
+    """Nothing ever finishes, as it finds out when it looks for the third time."""
+
+    looked = 0
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        return Future()
+
+    def check(self) -> None:
+        self.looked += 1
+        if self.looked == 3:
+            raise InputError("nobody is there")
 
 
 def results_of(pool: Any, function: Callable[[int], Any], items: Any) -> dict[int, Any]:
@@ -115,6 +131,12 @@ def test_calls_of_a_thousandth_of_a_second_become_tasks_of_half_a_second() -> No
     assert calls_in_a_task(100_000, 2, 0.001) == MOST_SECONDS / 0.001
     assert calls_in_a_task(1200, 2, 0.001) == LEAST_SECONDS / 0.001
     assert calls_in_a_task(600, 2, 0.001) == 300  # the end, evenly
+
+
+def test_pool_is_asked_while_nothing_finishes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairduel.sweep.chunks.CHECK_EVERY", 0.01)
+    with pytest.raises(InputError, match="nobody is there"):
+        results_of(DesertedPool(2, set(), isolated=False), double, range(10))
 
 
 def test_calls_of_a_minute_are_tasks_of_their_own() -> None:
@@ -190,6 +212,40 @@ def test_closing_at_once_does_not_wait_for_tasks() -> None:
     assert time.monotonic() - began < 30
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
+
+
+def test_closing_at_once_does_not_wait_for_the_task_of_a_worker_that_is_starting() -> None:
+    pool = LocalPool(1)
+    pool.submit(nap, 60.0)
+    began = time.monotonic()
+    pool.close(at_once=True)
+    assert time.monotonic() - began < 30
+
+
+def test_server_of_workers_is_deaf_to_interrupts_from_its_start(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, signal, threading, time\n"
+        "from fairduel.sweep.pool import LocalPool\n"
+        "def interrupt():\n"
+        "    for _ in range(40):\n"
+        "        os.killpg(0, signal.SIGINT)\n"
+        "        time.sleep(0.05)\n"
+        'if __name__ == "__main__":\n'
+        "    signal.signal(signal.SIGINT, lambda *_: None)\n"  # which nobody inherits
+        "    threading.Thread(target=interrupt).start()\n"
+        "    pool = LocalPool(1)\n"
+        "    assert pool.collect(pool.submit(abs, -3)) == 3\n"
+        "    pool.close(at_once=False)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, script],
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
 
 
 def test_script_without_a_guard_is_told(tmp_path: Path) -> None:

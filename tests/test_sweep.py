@@ -8,12 +8,14 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import fairduel
@@ -150,10 +152,21 @@ def test_tables_are_the_same_in_groups(
 ) -> None:
     monkeypatch.setattr(results, "CELLS_AT_ONCE", 4)
     found = sweep(grid(), reference.folder)
-    assert found.rows.equals(Results(reference.folder, ()).rows)
+    assert found.rows.equals(pq.read_table(reference.folder / "rows.parquet"))
+    assert found.rows.to_pylist() == reference.rows.to_pylist()
     assert found.rows.num_rows == 1800
     monkeypatch.undo()
     sweep(grid(), reference.folder)
+
+
+def test_results_stay_when_other_cells_use_the_folder(tmp_path: Path) -> None:
+    first = sweep([Cell("paper", "uniform", 100, run) for run in range(3)], tmp_path, workers=1)
+    second = sweep([Cell("paper", "fair-eps", 200, 0)], tmp_path, workers=1)
+    assert first.combinations == {("paper", "uniform", 100)}
+    assert (first.runs.num_rows, first.rows.num_rows) == (3, 300)
+    assert second.combinations == {("paper", "fair-eps", 200)}
+    assert second.rows.equals(pq.read_table(tmp_path / "rows.parquet"))
+    assert len(repr(first)) < 1000
 
 
 # However it is run
@@ -214,6 +227,34 @@ def test_killed_sweep_goes_on(tmp_path: Path, stop: signal.Signals) -> None:
     assert found.runs.num_rows == 40
 
 
+@pytest.mark.parametrize(("quiet", "early"), [(False, False), (True, False), (False, True)])
+def test_command_that_is_interrupted_says_that_it_can_go_on(
+    tmp_path: Path, quiet: bool, early: bool
+) -> None:
+    (tmp_path / "ran").mkdir()
+    learner = f"own_learners:Counted:folder={tmp_path / 'ran'},seconds=0.2"
+    command = ["compare", "--learner", learner, "--rounds", "100", "--runs", "100"]
+    command += ["--workers", "2", *(["--quiet"] if quiet else [])]
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from fairduel.cli import main; main()", *command],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    if early:  # the folder is made, and the workers' server is about to start
+        wait_until((tmp_path / "comparison" / "cells").exists)
+        time.sleep(0.3)
+    else:
+        wait_until(lambda: ran(tmp_path / "ran") >= 2)
+    os.killpg(process.pid, signal.SIGINT)
+    out, said = process.communicate(timeout=60)
+    line = b"stopped: what is finished is in 'comparison', and the same command goes on from there"
+    assert (process.returncode, out) == (130, b"")
+    assert said.splitlines() == ([] if quiet else [line])
+
+
 def start_sweep(cells: list[Cell], folder: Path, workers: int) -> subprocess.Popen[bytes]:
     """A sweep in a process of its own, and a process group of its own."""
     script = folder / "script.py"
@@ -257,6 +298,14 @@ def test_damaged_file_is_run_again_and_old_leftovers_go(tmp_path: Path) -> None:
     assert ran(tmp_path / "ran") == 4
     assert new.exists()  # somebody may be at it
     assert not old.exists()
+
+
+def test_leftover_that_goes_while_it_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / ".fairduel-gone.tmp"
+    monkeypatch.setattr(Path, "glob", lambda folder, pattern: iter([gone]))
+    results._clean(tmp_path)
 
 
 def test_two_sweeps_in_one_folder(tmp_path: Path) -> None:
@@ -467,3 +516,38 @@ def test_wrong_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for address in ("tcp://127.0.0.1:1", "nonsense://"):
         with pytest.raises(InputError, match="there is no Dask scheduler with a worker at"):
             sweep([Cell("random", "uniform", 100, 0)], tmp_path, scheduler=address)
+
+
+@pytest.mark.filterwarnings("default")
+def test_scheduler_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairduel.sweep.dask_pool.PATIENCE", 1)
+    with dask_cluster(workers=0) as cluster:
+        before = set(cluster.scheduler.clients)
+        with pytest.raises(InputError, match="there is no Dask scheduler with a worker at"):
+            sweep(grid(), tmp_path, scheduler=cluster.scheduler_address)
+        wait_until(lambda: set(cluster.scheduler.clients) == before)  # nobody stays connected
+
+
+@pytest.mark.filterwarnings("default")
+def test_all_dask_workers_vanish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairduel.sweep.chunks.CHECK_EVERY", 0.2)
+    monkeypatch.setattr("fairduel.sweep.dask_pool.WITHOUT_WORKERS", 1)
+    asked = counted(tmp_path / "ran", 200, seconds=0.2)
+    with dask_cluster(workers=1) as cluster:
+
+        def leave() -> None:
+            wait_until(lambda: ran(tmp_path / "ran") > 0)
+            cluster.scale(0)
+
+        leaving = threading.Thread(target=leave)
+        leaving.start()
+        with pytest.raises(InputError, match="has no workers any more: start some"):
+            sweep(asked, tmp_path / "results", scheduler=cluster.scheduler_address)
+        leaving.join()
+
+
+def dask_cluster(workers: int) -> Any:
+    distributed: Any = importlib.import_module("distributed")  # without types
+    return distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+    )

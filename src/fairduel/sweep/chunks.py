@@ -17,6 +17,7 @@ Result = TypeVar("Result")
 LEAST_SECONDS = 0.5  # of a task: the cost of starting one is about a thousandth of it
 MOST_SECONDS = 1.0  # of a task, but for its last call: what a death can cost
 FIRST_CALLS = 256  # of a task whose calls might take any time
+CHECK_EVERY = 5.0  # seconds without a result
 
 
 class Lost:
@@ -53,7 +54,10 @@ class _Run(Generic[Item, Result]):
     def results(self) -> Iterator[list[tuple[Item, Result | Lost]]]:
         self._fill()
         while self._running:
-            done, _ = wait(self._running, return_when=FIRST_COMPLETED)
+            done, _ = wait(self._running, CHECK_EVERY, return_when=FIRST_COMPLETED)
+            if not done:
+                self._pool.check()
+                continue
             finished = [self._collect(future) for future in done]
             self._fill()  # before the caller takes its time over the results
             yield from filter(None, finished)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from typing import Any
@@ -10,6 +11,7 @@ from fairduel.errors import InputError
 from fairduel.sweep.pool import WorkerDied
 
 PATIENCE = 20  # seconds to wait for the scheduler, and for its first worker
+WITHOUT_WORKERS = 60  # seconds for somebody to start workers again when all are gone
 
 
 class DaskPool:
@@ -35,13 +37,13 @@ class DaskPool:
         self._killed: type[Exception] = dask.KilledWorker
         self._address = address
         try:
-            self._client = dask.Client(address, timeout=PATIENCE, set_as_default=False)
-            self._client.wait_for_workers(1, timeout=PATIENCE)
+            self._client = _connected(dask, address)
         except (OSError, ValueError) as error:  # a timeout is an OSError
             raise InputError(
                 f"there is no Dask scheduler with a worker at {address!r}: "
                 "give the address that dask scheduler shows, and start a worker."
             ) from error
+        self._deserted: float | None = None  # since when there are no workers
         self._executor = self._client.get_executor(pure=False)
 
     def size(self) -> int:
@@ -53,6 +55,7 @@ class DaskPool:
         return future
 
     def collect(self, future: Future[Any]) -> Any:
+        self._deserted = None
         try:
             return future.result()
         except self._killed as error:
@@ -63,6 +66,34 @@ class DaskPool:
                 "goes on with what it has not finished."
             ) from error
 
+    def check(self) -> None:
+        """The scheduler would keep the tasks for workers to come, and the sweep wait for ever."""
+        try:
+            workers = len(self._client.nthreads())
+        except OSError:  # no connection: if it doesn't come back, the tasks are cancelled
+            return
+        if workers:
+            self._deserted = None
+            return
+        now = time.monotonic()
+        self._deserted = self._deserted or now
+        if now - self._deserted >= WITHOUT_WORKERS:
+            raise InputError(
+                f"the Dask cluster at {self._address!r} has no workers any more: start some, and "
+                "the sweep goes on with what it has not finished."
+            )
+
     def close(self, at_once: bool) -> None:
         self._executor.shutdown(wait=not at_once)
         self._client.close()
+
+
+def _connected(dask: Any, address: str) -> Any:
+    """A client of a scheduler that has a worker."""
+    client = dask.Client(address, timeout=PATIENCE, set_as_default=False)
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except BaseException:
+        client.close()
+        raise
+    return client

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import shlex
 
 import numpy as np
@@ -13,6 +12,7 @@ from fairduel.metrics import mean_interval
 from fairduel.paper import figures
 from fairduel.paper.document import Block, Caution, Document, Picture, Section, Table, interval
 from fairduel.sweep.grid import Grid
+from fairduel.sweep.machine import machine
 from fairduel.sweep.results import Results
 
 HEADINGS = {
@@ -59,10 +59,7 @@ def document(grid: Grid, results: Results) -> Document:
         ("Version", f"fairduel {fairduel.__version__}"),
         ("Seed", f"{grid.seed}, with the number of the run"),
         ("Simulations", f"{results.runs.num_rows:,} runs, {results.rows.num_rows:,} rows"),
-        (
-            "Machine",
-            f"{platform.system()} on {platform.machine()}, Python {platform.python_version()}",
-        ),
+        ("Machine", machine()),
     )
     return Document("Learners compared", tuple(_failures(results)), tuple(sections), facts)
 
@@ -88,7 +85,23 @@ def _curves(grid: Grid, results: Results, environment: str, rounds: int, number:
         _panel(grid, results, environment, rounds, metric, HEADINGS[metric]) for metric in METRICS
     ]
     caption = f"Mean of {grid.runs} runs; shaded: 95 % interval." if grid.runs > 1 else "One run."
-    return Picture(f"curves{number}", caption, lambda: figures.grid(panels, COLUMNS))
+    succeeded = _succeeded(grid, results, environment, rounds)
+    return Picture(f"curves{number}", caption + succeeded, lambda: figures.grid(panels, COLUMNS))
+
+
+def _succeeded(grid: Grid, results: Results, environment: str, rounds: int) -> str:
+    """How many runs there are of the learners that have failed in some."""
+    there = _with_results(grid, results, environment, rounds)
+    counts = {
+        learner: len(results.final(environment, learner, "best", rounds)) if learner in there else 0
+        for learner in grid.learners
+    }
+    fewer = [
+        f"{learner} {count} of {grid.runs}"
+        for learner, count in counts.items()
+        if count < grid.runs
+    ]
+    return f" Some runs failed; those that succeeded: {', '.join(fewer)}." if fewer else ""
 
 
 def _panel(

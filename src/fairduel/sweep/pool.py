@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -50,6 +50,10 @@ class Pool(Protocol):
         """The result of a finished task; raises ``WorkerDied`` if it was lost."""
         ...
 
+    def check(self) -> None:
+        """Called while nothing finishes; raises if nothing ever will."""
+        ...
+
     def close(self, at_once: bool) -> None:
         """End all workers, whatever they are doing."""
         ...
@@ -83,14 +87,15 @@ class LocalPool:
         return self.workers
 
     def submit(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:
-        worker = self._idle.pop() if self._idle else _start()
-        try:
-            future = worker.executor.submit(function, *arguments)
-        except BrokenProcessPool:  # it died while it had nothing to do
-            _end(worker)
-            worker = _start()
-            future = worker.executor.submit(function, *arguments)
-        self._busy[future] = worker
+        with _interrupts_later():  # else nobody would know of a worker that is half started
+            worker = self._idle.pop() if self._idle else _start()
+            try:
+                future = worker.executor.submit(function, *arguments)
+            except BrokenProcessPool:  # it died while it had nothing to do
+                _end(worker)
+                worker = _start()
+                future = worker.executor.submit(function, *arguments)
+            self._busy[future] = worker
         return future
 
     def collect(self, future: Future[Any]) -> Any:
@@ -111,8 +116,13 @@ class LocalPool:
         self._idle.append(worker)
         return result
 
+    def check(self) -> None:
+        """Nothing to do: a worker that is gone makes its task fail."""
+
     def close(self, at_once: bool) -> None:
         for worker in (*self._idle, *self._busy.values()):
+            if at_once:
+                wait([worker.process])  # if it is still starting, it has a task to begin then
             if at_once and _has_started(worker):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(worker.process.result(), signal.SIGTERM)
@@ -134,9 +144,26 @@ def _start() -> _Worker:
     if "forkserver" in methods:
         context.set_forkserver_preload(["fairduel.sweep.warm"])
     with _environment(ONE_THREAD):
+        if "forkserver" in methods:
+            _start_server()
         executor = ProcessPoolExecutor(1, context, initializer=_begin)
         # Starts the process now, while the environment is set.
         return _Worker(executor, executor.submit(os.getpid))
+
+
+def _start_server() -> None:
+    """Start the server that workers are forked from, unless it runs.
+
+    It ignores Ctrl-C, but only once it has loaded everything; so it is started with that blocked.
+    """
+    from multiprocessing import forkserver, resource_tracker
+
+    resource_tracker.ensure_running()  # else this is done below, and that unblocks SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end(worker: _Worker) -> None:
@@ -160,6 +187,23 @@ def _follow_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+@contextlib.contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Put off Ctrl-C, which only ever concerns the main thread, to the end of the block."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or handler is None:
+        yield
+        return
+    arrived: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: arrived.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if arrived:
+        signal.raise_signal(signal.SIGINT)
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 @contextmanager
@@ -24,3 +25,17 @@ def bar(total: int, done: int, shown: bool) -> Iterator[Callable[[int], None]]:
     ) as progress:
         task = progress.add_task("", total=total, completed=done)
         yield lambda count: progress.update(task, advance=count)
+
+
+@contextmanager
+def can_go_on(folder: Path, shown: bool) -> Iterator[None]:
+    """Say at Ctrl-C that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if shown:
+            sys.stderr.write(
+                f"stopped: what is finished is in {str(folder)!r}, and the same command goes on "
+                "from there\n"
+            )
+        raise

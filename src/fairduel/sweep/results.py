@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import io
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,15 @@ CELLS_AT_ONCE = 2000  # so many are in memory while the tables are written
 class Results:
     """The results of a sweep, in the order of its cells, and the cells that have none.
 
-    folder: has the same as files, ``rows.parquet``, ``runs.parquet`` and ``failures.json``.
+    folder: has the same as files, ``rows.parquet``, ``runs.parquet`` and ``failures.json``, until
+    a sweep of other cells writes its own there.
     """
 
     folder: Path
     failures: tuple[Failure, ...]
+    # What was written to the files, since these may change; as it is there, which is compact.
+    _rows: bytes = field(repr=False)
+    _runs: bytes = field(repr=False)
 
     @cached_property
     def rows(self) -> Any:
@@ -42,12 +47,12 @@ class Results:
 
         ``horizon`` is the last round of the cell, ``rounds`` that of the row.
         """
-        return _read_table(self.folder / "rows.parquet")
+        return _read_table(self._rows)
 
     @cached_property
     def runs(self) -> Any:
         """A row for each cell: the best Nash welfare, rounds by phase, seconds; a pyarrow Table."""
-        return _read_table(self.folder / "runs.parquet")
+        return _read_table(self._runs)
 
     @cached_property
     def combinations(self) -> frozenset[tuple[str, str, int]]:
@@ -147,15 +152,18 @@ def write_results(
     failed = tuple(sorted(failures, key=lambda failure: place[failure.cell]))
     missing = {failure.cell for failure in failed}
     done = {cell: key for cell, key in cells.items() if cell not in missing}
-    _write_tables(store, folder, done)
+    rows, runs = _tables(store, done)
+    write_whole(folder / "rows.parquet", rows)
+    write_whole(folder / "runs.parquet", runs)
     told = [{**dataclasses.asdict(f.cell), "reason": f.reason, "trace": f.trace} for f in failed]
     write_whole(
         folder / "failures.json", (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
     )
-    return Results(folder, failed)
+    return Results(folder, failed, rows, runs)
 
 
-def _write_tables(store: Store, folder: Path, cells: dict[Cell, str]) -> None:
+def _tables(store: Store, cells: dict[Cell, str]) -> tuple[bytes, bytes]:
+    """The rows and the runs of these cells, each as a Parquet file."""
     import pyarrow.parquet as pq
 
     rows_schema, runs_schema = _schemas()
@@ -168,8 +176,7 @@ def _write_tables(store: Store, folder: Path, cells: dict[Cell, str]) -> None:
             kept = store.read([cells[cell] for cell in some])
             rows_writer.write_table(_rows(some, kept, rows_schema))
             runs_writer.write_table(_runs(some, kept, runs_schema))
-    write_whole(folder / "rows.parquet", rows.getvalue())
-    write_whole(folder / "runs.parquet", runs.getvalue())
+    return rows.getvalue(), runs.getvalue()
 
 
 def _rows(cells: Sequence[Cell], kept: Any, schema: Any) -> Any:
@@ -268,10 +275,11 @@ def _read_kept(file: Path) -> Any:
     return table if table.schema.equals(_kept([]).schema) else None
 
 
-def _read_table(file: Path) -> Any:
+def _read_table(data: bytes) -> Any:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return pq.read_table(file)
+    return pq.read_table(pa.BufferReader(data))
 
 
 def _chosen(table: Any, environment: str, learner: str, horizon: int | None) -> Any:
@@ -297,8 +305,9 @@ def _chosen(table: Any, environment: str, learner: str, horizon: int | None) -> 
 def _clean(folder: Path) -> None:
     """Remove what writers that were killed have left behind."""
     for file in folder.glob(".fairduel-*.tmp"):
-        if time.time() - file.stat().st_mtime > ABANDONED:
-            file.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # its writer has just finished
+            if time.time() - file.stat().st_mtime > ABANDONED:
+                file.unlink()
 
 
 def _in_groups(cells: Sequence[Cell], size: int) -> Iterator[Sequence[Cell]]:

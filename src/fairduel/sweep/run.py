@@ -12,7 +12,7 @@ from fairduel.sweep.cells import Cell, Failure, Record, check_cells, key_of, run
 from fairduel.sweep.chunks import Lost, run_calls
 from fairduel.sweep.dask_pool import DaskPool
 from fairduel.sweep.pool import LocalPool, Pool, check_not_a_worker
-from fairduel.sweep.progress import bar
+from fairduel.sweep.progress import bar, can_go_on
 from fairduel.sweep.results import Results, Store, write_results
 from fairduel.tables import require_pyarrow
 
@@ -41,7 +41,15 @@ def sweep(
     check_cells(wanted)
     pool_size = _workers(workers, scheduler)
     wanted = {cell: key_of(cell) for cell in wanted}
-    store = Store(Path(folder))
+    with can_go_on(Path(folder), progress):
+        return _sweep(wanted, Path(folder), pool_size, scheduler, progress)
+
+
+def _sweep(
+    wanted: dict[Cell, str], folder: Path, pool_size: int, scheduler: str | None, progress: bool
+) -> Results:
+    """Run those of the cells, with their keys, that the folder lacks."""
+    store = Store(folder)
     left = [cell for cell, key in wanted.items() if key not in store]
     failures: list[Failure] = []
     if left:
@@ -50,7 +58,7 @@ def sweep(
             for finished in _run(pool, left):
                 failures += _keep(finished, wanted, store)
                 advance(len(finished))
-    return write_results(store, Path(folder), wanted, failures)
+    return write_results(store, folder, wanted, failures)
 
 
 def _run(pool: Pool, cells: list[Cell]) -> Iterable[list[tuple[Cell, Record | Failure | Lost]]]:

@@ -7,6 +7,7 @@ KERNELS = (
     "fairduel._judge",
     "fairduel._walk",
     "fairduel.learners._script",
+    "fairduel.learners._voi",
     "fairduel.welfare._frank_wolfe",
     "fairduel.welfare._newton",
 )
