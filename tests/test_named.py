@@ -73,7 +73,10 @@ def test_every_setting_can_be_given(name: str) -> None:
     ("text", "said"),
     [
         ("fair-ect", "there is no learner 'fair-ect': did you mean 'fair-etc'?"),
-        ("xyz", "use one of fair-voi, fair-etc, fair-eps, utilitarian-etc, utilitarian-eps, uniform."),
+        (
+            "xyz",
+            "use one of fair-voi, fair-etc, fair-eps, utilitarian-etc, utilitarian-eps, uniform.",
+        ),
         ("fair-etc:explore=1", "no fair-etc setting 'explore': did you mean 'exploration'?"),
         ("fair-etc:gap_guess=1", "did you mean 'tournament.gap_guess'?"),
         ("fair-etc:tournament=1", "there is no fair-etc setting 'tournament'"),

@@ -1,6 +1,7 @@
 """The paper's experiments: which simulations they are, and what is concluded from them."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,20 +10,23 @@ import pytest
 from fairduel import named
 from fairduel.arrays import Floats
 from fairduel.cli import run as command
-from fairduel.data import DataMissing
+from fairduel.data import Clusters, DataMissing, Rankings, Stability, sushi_stand_in
 from fairduel.errors import InputError
 from fairduel.generate import hard_instance
-from fairduel.paper import claims, lower_bound, reproduce, upper_bound
-from fairduel.paper.criterion import fact, more, more_between
-from fairduel.paper.document import Claim, Verdict, interval, number
+from fairduel.instance import Instance
+from fairduel.paper import claims, groups, lower_bound, reproduce, upper_bound
+from fairduel.paper.criterion import CRITERION, described, fact, more, more_between
+from fairduel.paper.document import Caution, Claim, Verdict, interval, number
 from fairduel.paper.experiment import LEARNERS, METRICS, Outcomes
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
+from fairduel.paper.figure3 import Figure3
 from fairduel.paper.lower_bound import LowerBound, Series, Setting
 from fairduel.paper.printed import TABLE1
-from fairduel.paper.table1 import Table1
+from fairduel.paper.report import counted, to_markdown
+from fairduel.paper.table1 import BETTER, Table1
 from fairduel.paper.upper_bound import UpperBound
-from fairduel.sweep import sweep
+from fairduel.sweep import Cell, sweep
 from fake_sweep import fake_sweep, fake_world
 
 
@@ -58,6 +62,39 @@ def test_failed_runs_are_left_out() -> None:
     assert more("", with_failure, 0.0) == more("", kept, 0.0)
     assert more_between("", with_failure, values) == more_between("", kept, values)
     assert interval(with_failure) == interval(kept)
+
+
+def test_intervals_are_students() -> None:
+    three = np.array([1.0, 2.0, 3.0])  # t of 2 degrees of freedom is 4.303
+    found = more("", three, 0.0)
+    assert math.isclose(found.half_width, 4.302653 / math.sqrt(3), rel_tol=1e-6)
+    assert found.verdict is Verdict.NOISE  # with 1.96 it would hold
+    # Samples of one size and spread have 2 (n - 1) degrees: t of 4 is 2.776.
+    between = more_between("", three, three)
+    assert math.isclose(between.half_width, 2.776445 * math.sqrt(2 / 3), rel_tol=1e-6)
+    # If one of them has no spread, only the other one counts.
+    assert math.isclose(more_between("", three, np.ones(9)).half_width, found.half_width)
+    assert more_between("", np.ones(3) + 1, np.ones(3)).verdict is Verdict.HOLDS
+    assert "whichever side" in CRITERION
+    assert "Student" in CRITERION
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_too_few_runs_are_no_result(left: int) -> None:
+    values = np.full(5, np.nan)
+    values[:left] = 7.0
+    for found in (
+        more("that", values, 0.0),
+        more_between("that", values, spread(0)),
+        more_between("that", spread(0), values),
+    ):
+        assert found.verdict is Verdict.UNKNOWN
+        assert described(found) == "that: no result"
+    whole = Claim("", "", "", (fact("", False), more("that", values, 0.0), fact("", True)))
+    assert whole.verdict is Verdict.UNKNOWN
+    assert whole.verdict.sign == "?"
+    assert "1 without a result" in counted([whole])
+    assert "without" not in counted([Claim("", "", "", (fact("", True),))])
 
 
 def test_a_claim_is_as_good_as_its_worst_comparison() -> None:
@@ -109,6 +146,11 @@ def test_claims_of_table_1_hold_for_the_papers_numbers() -> None:
         ("gini", (5, 7, 6, 6, 5), "utilitarian-price"),
         ("minimum_welfare", (5, 3, 4, 4, 5), "fair-fairer-than-utilitarian"),
         ("minimum_welfare", (5, 5, 4, 4, 9), "fair-close-to-uniform"),
+        ("regret", (5, 4, 6, 6, 6), "fair-etc-lowest-regret"),
+        ("nash_welfare", (5, 6, 4, 4, 4), "fair-etc-highest-nash-welfare"),
+        ("minimum_welfare", (5, 7, 4, 4, 6), "uniform-fairest"),
+        ("gini", (5, 7, 6, 4, 5), "uniform-fairest"),
+        ("utilitarian_welfare", (7, 5, 8, 8, 6), "uniform-inefficient"),
     ],
 )
 def test_a_claim_of_table_1_that_is_not_so_does_not_hold(
@@ -139,8 +181,24 @@ def test_claims_on_majorities_compare_their_sizes() -> None:
     assert swapped["fair-protect-minority"] is Verdict.HOLDS
 
 
+@pytest.mark.parametrize("change", [-2.0, 2.0])
+def test_fair_learners_that_change_much_in_either_direction_do_not_change_little(
+    change: float,
+) -> None:
+    small = finals(minimum_welfare=(9, 9, 6, 6, 7), gini=(1, 1, 3, 3, 2))
+    large = finals(minimum_welfare=(9, 9, 3, 3, 7), gini=(1, 1 + change, 4, 4, 2))
+    found = verdicts(claims.figure2_claims({0.5: small, 0.7: large}))
+    assert found["fair-change-little"] is Verdict.FAILS
+    assert found["fair-robust"] is Verdict.HOLDS  # that one is about minimum welfare
+
+
 def test_claims_on_sushi_have_their_thresholds() -> None:
-    five = finals(regret=(1, 1, 3, 3, 2), minimum_welfare=(9, 9, 2, 2, 5), gini=(1, 1, 4, 4, 2))
+    five = finals(
+        regret=(1, 1, 3, 3, 2),
+        minimum_welfare=(9, 9, 2, 2, 5),
+        gini=(1, 1, 4, 4, 2),
+        nash_welfare=(9, 9, 7, 7, 8),
+    )
     slight = finals(
         regret=(1, 1, 5, 5, 3), minimum_welfare=(9, 9, 2, 2, 9.5), gini=(2, 2, 4, 4, 1.9)
     )
@@ -150,6 +208,29 @@ def test_claims_on_sushi_have_their_thresholds() -> None:
     assert found["sushi-10-uniform-fairer"] is Verdict.HOLDS
     assert found["sushi-10-only-slightly"] is Verdict.FAILS
     assert found["sushi-10-uniform-regret"] is Verdict.FAILS
+
+
+def test_sushi_with_five_groups_compares_nash_welfare_too() -> None:
+    levels = {"minimum_welfare": (9, 9, 2, 2, 5), "gini": (1, 1, 4, 4, 2)}
+    five = finals(**levels, nash_welfare=(8, 8, 7, 7, 9))
+    found = verdicts(claims.figure3_claims({5: five, 10: finals()}))
+    assert found["sushi-5-fair-dominate"] is Verdict.FAILS
+
+
+def test_claims_on_the_groups_can_fail() -> None:
+    good = claims.sushi_winners_claim({5: (), 10: ()}, "")
+    bad = claims.sushi_winners_claim({5: (), 10: ("cluster 7 (46 people)",)}, "")
+    assert good.verdict is Verdict.HOLDS
+    assert bad.verdict is Verdict.FAILS
+    assert [described(each) for each in bad.findings] == [
+        "D = 5: every cluster has a winner",
+        "D = 10: no winner in cluster 7 (46 people)",
+    ]
+    assert claims.sushi_adjustment_claim({5: (0, True)}).verdict is Verdict.HOLDS
+    tied = claims.sushi_adjustment_claim({5: (9, True)})
+    assert [each.verdict for each in tied.findings] == [Verdict.FAILS, Verdict.HOLDS]
+    assert described(tied.findings[0]).startswith("D = 5: 9 pairs of items at exactly 1/2")
+    assert claims.sushi_adjustment_claim({5: (9, False)}).findings[1].verdict is Verdict.FAILS
 
 
 # The experiments
@@ -253,7 +334,189 @@ def test_a_failed_cell_leaves_the_others(tmp_path: Path) -> None:
     outcomes = Outcomes(fake_sweep(cells, tmp_path))
     finals = outcomes.final(figure.groups[0.5]["uniform"], "gini")
     assert np.isnan(finals).tolist() == [False, False, True, False]
-    assert len(figure.section(outcomes).claims) == 4
+    assert len(figure.section(outcomes).claims) == 5
+
+
+def test_the_utilitarian_cells_of_table_1_name_their_learner(tmp_path: Path) -> None:
+    table = Table1(3)
+    outcomes = Outcomes(fake_sweep(table.cells, tmp_path))
+    best = {"as_run": "utilitarian-etc", "as_written": "utilitarian-eps"}
+    scale = {
+        cell: 0.5 if name == best[preset] else 2.0
+        for preset, group in table.groups.items()
+        for name, cells in group.items()
+        for cell in cells
+    }
+    final = outcomes.final
+    patched = lambda cells, metric: final(cells, metric) * 0 + scale[cells[0]]  # noqa: E731
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outcomes, "final", patched)
+        rows = table._comparison(outcomes).rows
+    row = next(row for row in rows if row[:2] == ("Cumulative regret", BETTER))
+    assert BETTER == "Utilitarian (better of the two)"
+    assert row[3] == "0.5000 ± 0.0000 (ETC)"
+    assert row[5] == "0.5000 ± 0.0000 (ε-Greedy)"
+    assert [row[1] for row in rows][:4] == [
+        "Fair-ETC",
+        "Fair-ε-Greedy",
+        BETTER,
+        LEARNERS["uniform"],
+    ]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("lost", "names"),
+    [
+        ("uniform", ["table1", "figure2"]),
+        ("utilitarian-eps", ["table1"]),
+        ("fair-etc", ["table1", "upper-bound"]),
+        ("", ["table1", "figure1", "figure2", "lower-bound", "upper-bound"]),
+    ],
+)
+def test_a_report_is_written_though_all_runs_of_a_learner_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str, names: list[str]
+) -> None:
+    """With "" every cell fails but for one, of none of the experiments' settings."""
+    other = Cell("paper:users=3,arms=3,gap=0.1", "uniform", 10, 0)
+
+    def failing(cells: list[Cell], folder: Path, **options: object) -> object:
+        left = [cell for cell in cells if lost and cell.learner.partition(":")[0] != lost]
+        return fake_sweep([*left, other], folder)
+
+    monkeypatch.setattr(reproduce, "sweep", failing)
+    made = reproduce.reproduce(names, tmp_path, runs=2)
+    found = verdicts(made.document.claims)
+    without = {name for name, verdict in found.items() if verdict is Verdict.UNKNOWN}
+    if lost == "uniform":
+        assert without >= {"uniform-fairest", "fair-fairer-than-uniform", "fair-lowest-regret"}
+        assert not without & {"fair-protect-minority", "fair-fairer-than-utilitarian"}
+    if not lost:
+        assert without == set(found)
+    text = made.text.read_text()
+    assert "? no result" in text
+    assert "nan" not in re.findall(r"[a-z]+", text.lower())
+
+
+def few_sushi(monkeypatch: pytest.MonkeyPatch, cycle: bool) -> None:
+    """As if the stand-in were the data, with a group that has no winner among ten if asked."""
+    fake_world(monkeypatch)
+    people = sushi_stand_in().sample(300, seed=2)
+    monkeypatch.setattr(groups, "load_sushi", lambda data: people)
+    if not cycle:
+        return
+    projected = Clusters.projected
+
+    def without(cut: Clusters, gap: float = 0.1) -> Instance:
+        instance = projected(cut, gap)
+        if len(instance.users) < 10:
+            return instance
+        preferences = instance.preferences.copy()
+        preferences[3] = 0.5
+        return Instance(preferences, instance.users, instance.arms)
+
+    monkeypatch.setattr(Clusters, "projected", without)
+
+
+def test_a_group_without_a_winner_leaves_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few_sushi(monkeypatch, cycle=True)
+    monkeypatch.setattr(reproduce, "write_report", lambda document, place: (place, place))
+    made = reproduce.reproduce(["all", "beyond"], tmp_path, runs=2, workers=1)
+    section = next(each for each in made.document.sections if each.name == "figure3")
+    cautions = [block.text for block in section.blocks if isinstance(block, Caution)]
+    assert len(cautions) == 1
+    assert re.search(r"D = 10 there is no Condorcet winner in cluster 4 \(\d+ p", cautions[0])
+    found = {claim.name: claim for claim in section.claims}
+    winners = found["sushi-every-cluster-has-a-winner"]
+    assert winners.verdict is Verdict.FAILS
+    assert "no winner in cluster 4" in winners.findings[1].what
+    assert found["sushi-10-uniform-fairer"].verdict is Verdict.UNKNOWN
+    assert found["sushi-5-fair-dominate"].verdict is not Verdict.UNKNOWN
+    assert "nan" not in re.findall(r"[a-z]+", to_markdown(made.document).lower())
+    assert {each.name for each in made.document.sections} == set(reproduce.NAMES)
+
+
+def test_files_of_groups_are_named_wherever_one_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few_sushi(monkeypatch, cycle=False)
+    played: list[Cell] = []
+
+    def sweeping(cells: list[Cell], folder: Path, **options: object) -> object:
+        played.extend(cells)
+        return fake_sweep(cells, folder)
+
+    monkeypatch.setattr(reproduce, "sweep", sweeping)
+    monkeypatch.setattr(reproduce, "find_sushi", lambda data: None)
+    monkeypatch.chdir(tmp_path)
+    made = reproduce.reproduce(["figure3"], "out", runs=2, workers=1)
+    files = {Path(cell.environment.removeprefix("file:")) for cell in played}
+    assert files == {tmp_path.resolve() / "out" / f"sushi-{users}.npz" for users in (5, 10)}
+    assert all(file.is_file() for file in files)
+    assert made.page == Path("out/report.html")
+    text = made.text.read_text()
+    assert re.search(r"\| [01] of 1 \| [01] of 1 \|", text)
+    assert re.search(r"in [01] of 1 random orders, and in [01] also before the projection", text)
+
+
+def test_stability_is_counted_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few_sushi(monkeypatch, cycle=False)
+    measured = tuple(
+        Stability(users, np.arange(20) < 18, np.arange(20) < 11, np.full(20, 0.25))
+        for users in (5, 10)
+    )
+    monkeypatch.setattr(groups, "stability", lambda *args, **options: measured)
+    monkeypatch.setattr(groups, "PERMUTATIONS", 20)
+    first = groups.prepare(tmp_path, None, 1)
+    monkeypatch.setattr(groups, "stability", lambda *args, **options: pytest.fail("again"))
+    assert groups.prepare(tmp_path, None, 1) == first
+    five = first.groupings[0]
+    assert (five.all_winners, five.all_clear, five.orders, five.agreement) == (18, 11, 20, 0.25)
+    rows = Figure3(2, first)._groupings().rows
+    assert rows[0][3:] == ("18 of 20", "11 of 20", "0.25")
+
+
+def test_pairs_at_one_half_are_counted(tmp_path: Path) -> None:
+    orders = [[0, 1, 2], [0, 2, 1], [2, 1, 0]]
+    people = Rankings.of("xyz", orders, counts=[4, 4, 3]).individuals()
+    # Of the first group half have y before z; all have x first.
+    cut = Clusters(people, np.array([0] * 8 + [1] * 3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(groups, "LABELS_SHA256", {2: cut.digest})
+        found = groups._grouping(cut, tmp_path, groups.SUSHI, (1, 1, 1.0))
+    assert (found.tied, found.clear, found.without, found.as_paper) == (1, True, (), True)
+
+
+def test_words_on_slopes_follow_the_slopes() -> None:
+    same = upper_bound.Slopes((0.5, 0.5), 0.5, 0.1, 0.1)
+    flat = dict.fromkeys(upper_bound.VARIED, same)
+    words = upper_bound.in_words(flat)
+    assert words.count("equal to the bound's 0.50") == 4
+    assert "That" not in words
+    falling = flat | {"users": upper_bound.Slopes((-2.9, -3.0), 0.9, 0.5, 1.1)}
+    words = upper_bound.in_words(falling)
+    assert "In D the slopes of regret are −2.90 (Fair-ETC) and −3.00" in words
+    assert "below the bound's 0.90" in words
+    assert "product over users" in words
+    assert "answered by all users at once" in words
+    mixed = flat | {"arms": upper_bound.Slopes((0.6, 0.4), 0.5, math.nan, 0.1)}
+    words = upper_bound.in_words(mixed)
+    assert "on both sides of the bound's 0.50; that of identification is –, next to" in words
+    assert "faster in K" not in words
+
+
+def test_the_point_that_sets_the_constant_is_named(tmp_path: Path) -> None:
+    upper = UpperBound(3)
+    measured = upper_bound._Measured(Outcomes(fake_sweep(upper.cells, tmp_path)), 3)
+    highest = measured.highest
+    assert highest is not None
+    constant, setting, learner = highest
+    assert math.isclose(measured.mean(setting, learner), constant * setting.bound)
+    said = upper_bound._touching(measured)
+    assert f"{LEARNERS[learner]} at D = {setting.users}, K = {setting.arms}, " in said
+    assert f"T = {setting.rounds:,}" in said
 
 
 # The whole
@@ -271,7 +534,9 @@ def test_without_data_all_goes_on_with_a_stand_in(
     page = (tmp_path / "report.html").read_text()
     assert "synthetic data and not Sushi" in page
     assert "Figure 2: clustered" in page  # the rest is there
-    assert "sushi-every-cluster" not in page
+    assert "claim-fair-robust" in page
+    assert "claim-sushi" not in page  # synthetic data decide nothing about Sushi
+    assert "sushi-" not in said.out
 
 
 def test_without_data_figure_3_by_name_is_refused_before_any_work(

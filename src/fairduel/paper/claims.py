@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -9,12 +10,13 @@ import numpy as np
 from fairduel.arrays import Floats
 from fairduel.compare import METRICS as MORE_IS_BETTER
 from fairduel.paper.criterion import fact, more, more_between
-from fairduel.paper.document import Claim, Finding
+from fairduel.paper.document import Claim, Finding, average, known
 from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, METRICS, UTILITARIAN
 
 Finals = Mapping[str, Mapping[str, Floats]]  # by learner and metric: a value for each run
 
 VAST = 2.0  # a regret is "vastly inferior" if it is so many times as high
+LITTLE = 0.5  # "maintain": a change is so many times as large as another at most
 SLIGHT = 0.1  # "slightly better": by less than this share
 
 
@@ -28,8 +30,30 @@ def table1_claims(finals: Finals) -> tuple[Claim, ...]:
         Claim(
             "fair-lowest-regret",
             "Table 1",
-            "The fair learners have the lowest cumulative regret (bold in the table).",
+            "Both fair learners have a lower cumulative regret than every baseline.",
             tuple(_compare(finals, "regret", BASELINES, FAIR)),
+        ),
+        Claim(
+            "fair-etc-lowest-regret",
+            "Table 1",
+            "Fair-ETC has the lowest cumulative regret of all (bold in the table).",
+            tuple(_compare(finals, "regret", ("fair-eps", *BASELINES), ("fair-etc",))),
+        ),
+        Claim(
+            "fair-etc-highest-nash-welfare",
+            "Table 1",
+            "Fair-ETC has the highest Nash Social Welfare of all (bold in the table).",
+            tuple(_compare(finals, "nash_welfare", ("fair-etc",), ("fair-eps", *BASELINES))),
+        ),
+        Claim(
+            "uniform-fairest",
+            "Table 1",
+            "Uniform-Over-Users has the highest minimum welfare and the lowest Gini coefficient "
+            "of all (bold in the table).",
+            (
+                *_compare(finals, "minimum_welfare", ("uniform",), (*FAIR, *UTILITARIAN)),
+                *_compare(finals, "gini", (*FAIR, *UTILITARIAN), ("uniform",)),
+            ),
         ),
         Claim(
             "fair-highest-nash-welfare",
@@ -69,6 +93,14 @@ def table1_claims(finals: Finals) -> tuple[Claim, ...]:
             "balanced (though inefficient) baseline.”",
             tuple(_closer(finals, metric, fair) for metric in FAIRNESS for fair in FAIR),
             "Close is taken as: closer to Uniform-Over-Users than to the nearer utilitarian one.",
+        ),
+        Claim(
+            "uniform-inefficient",
+            "5.2",
+            "“... (though inefficient) baseline. This demonstrates that the Nash Social Welfare "
+            "objective successfully optimizes for efficiency ...”",
+            tuple(_compare(finals, "utilitarian_welfare", FAIR, ("uniform",))),
+            "Efficiency is taken as utilitarian welfare: the fair learners have more of it.",
         ),
     )
 
@@ -155,6 +187,20 @@ def figure2_claims(by_share: Mapping[float, Finals]) -> tuple[Claim, ...]:
             "the same kind.",
         ),
         Claim(
+            "fair-change-little",
+            "5.3",
+            "“In contrast, Fair-ETC and Fair-ε-Greedy maintain high minimum welfare and low Gini "
+            "coefficients ...”: their own change little as the majority grows.",
+            tuple(
+                finding
+                for metric in FAIRNESS
+                for fair in FAIR
+                for finding in _little(fair, metric, change, smaller, larger)
+            ),
+            f"Little is taken as: in either direction by less than {LITTLE:g} times what the "
+            "utilitarian learner of the same kind gets worse by.",
+        ),
+        Claim(
             "fair-fairer-than-uniform",
             "5.3",
             "“... successfully balancing the interests of users and outperforming the "
@@ -188,7 +234,10 @@ def figure3_claims(by_users: Mapping[int, Finals]) -> tuple[Claim, ...]:
             (
                 *_compare(five, "minimum_welfare", FAIR, BASELINES),
                 *_compare(five, "gini", BASELINES, FAIR),
+                *_compare(five, "nash_welfare", FAIR, BASELINES),
             ),
+            "All fairness metrics: the two it names, and Nash welfare, which Section 5.1 calls an "
+            "auxiliary one.",
         ),
         Claim(
             "sushi-10-uniform-fairer",
@@ -207,8 +256,7 @@ def figure3_claims(by_users: Mapping[int, Finals]) -> tuple[Claim, ...]:
             "“... slightly better ... this marginal gain in fairness ...”",
             tuple(_slightly(ten, fair) for fair in FAIR),
             f"Slightly is taken as: Uniform-Over-Users has less than {SLIGHT:.0%} more minimum "
-            f"welfare. It has {_ratio(ten, 'minimum_welfare') - 1:.1%} more than the better fair "
-            "learner.",
+            f"welfare.{_more(ten)}",
         ),
         Claim(
             "sushi-10-uniform-regret",
@@ -222,22 +270,63 @@ def figure3_claims(by_users: Mapping[int, Finals]) -> tuple[Claim, ...]:
                 )
                 for fair in FAIR
             ),
-            f"Vastly inferior is taken as: at least {VAST:g} times as high. It is "
-            f"{_ratio(ten, 'regret'):.2f} times that of the better fair learner. The ratio grows "
-            "with the horizon, which the paper does not print.",
+            f"Vastly inferior is taken as: at least {VAST:g} times as high.{_times(ten)} The ratio "
+            "grows with the horizon, which the paper does not print.",
         ),
     )
 
 
-def sushi_winners_claim(users: Iterable[int], instability: str) -> Claim:
-    """Section 5.4 on the data. The instances exist, so every group has a winner."""
+def sushi_winners_claim(without: Mapping[int, tuple[str, ...]], instability: str) -> Claim:
+    """Section 5.4 on the data. By number of groups: the names of those without a winner."""
     return Claim(
         "sushi-every-cluster-has-a-winner",
         "5.4",
         "“We confirm that this preprocessing step yields a unique Condorcet winner in every "
         "cluster, in both the D = 5 and D = 10 configurations.”",
-        tuple(fact(f"D = {number}: every cluster has a winner", True) for number in users),
+        tuple(
+            fact(
+                f"D = {users}: no winner in {' and in '.join(names)}"
+                if names
+                else f"D = {users}: every cluster has a winner",
+                not names,
+            )
+            for users, names in without.items()
+        ),
         instability,
+    )
+
+
+def sushi_adjustment_claim(pairs: Mapping[int, tuple[int, bool]]) -> Claim:
+    """Section 5.4 on the projection.
+
+    By number of groups: how many pairs are at exactly 1/2, and whether every group has a winner
+    without them.
+    """
+    nearest = [
+        fact(
+            f"D = {users}: {tied or 'no'} pairs of items at exactly 1/2, as near to 0.4 as to 0.6",
+            tied == 0,
+        )
+        for users, (tied, _) in pairs.items()
+    ]
+    winners = [
+        fact(
+            f"D = {users}: every cluster has a winner whatever is done with pairs at 1/2"
+            if clear
+            else f"D = {users}: not every cluster has a winner unless pairs at 1/2 are decided",
+            clear,
+        )
+        for users, (_, clear) in pairs.items()
+    ]
+    return Claim(
+        "sushi-no-further-adjustment",
+        "5.4",
+        "“... and that no cluster required further adjustment beyond the boundary projection "
+        "described above.”",
+        (*nearest, *winners),
+        "A share of exactly 1/2 has no nearest boundary, so that the projection as described "
+        "leaves it open; here it goes to the item with the lower number. A score depends on the "
+        "pairs with the winner only, so where every winner is clear no score hangs on this.",
     )
 
 
@@ -281,6 +370,26 @@ def _robust(fair: str, change: str, smaller: Finals, larger: Finals) -> Finding:
     return more_between(what, *leads)
 
 
+def _little(
+    fair: str, metric: str, change: str, smaller: Finals, larger: Finals
+) -> Iterable[Finding]:
+    """LITTLE x what the utilitarian one gets worse by is more than the fair one's change.
+
+    The change is a difference of means and may have either sign, so both are compared.
+    """
+    other = dict(zip(FAIR, UTILITARIAN, strict=True))[fair]
+    high, low = (smaller, larger) if MORE_IS_BETTER[metric] else (larger, smaller)
+    for sign, word in ((-1, "loss" if MORE_IS_BETTER[metric] else "gain"), (1, "opposite")):
+        what = (
+            f"{METRICS[metric]} {change}, {LITTLE:g} × that of {LEARNERS[other]} − the {word} of "
+            f"{LEARNERS[fair]}"
+        )
+        sides = (
+            LITTLE * finals[other][metric] + sign * finals[fair][metric] for finals in (high, low)
+        )
+        yield more_between(what, *sides)
+
+
 def _slightly(finals: Finals, fair: str) -> Finding:
     ours, uniform = (finals[name]["minimum_welfare"] for name in (fair, "uniform"))
     what = f"Minimum welfare, {1 + SLIGHT:g} × {LEARNERS[fair]} − Uniform-Over-Users"
@@ -289,6 +398,19 @@ def _slightly(finals: Finals, fair: str) -> Finding:
 
 def _ratio(finals: Finals, metric: str) -> float:
     """Uniform-Over-Users over the better fair learner."""
-    fair = [float(np.nanmean(finals[name][metric])) for name in FAIR]
-    best = max(fair) if MORE_IS_BETTER[metric] else min(fair)
-    return float(np.nanmean(finals["uniform"][metric])) / best
+    fair = known([average(finals[name][metric]) for name in FAIR])
+    best = (max if MORE_IS_BETTER[metric] else min)(fair, default=math.nan)
+    return average(finals["uniform"][metric]) / best
+
+
+def _more(finals: Finals) -> str:
+    """A sentence, if there is something to say."""
+    ratio = _ratio(finals, "minimum_welfare")
+    if math.isnan(ratio):
+        return ""
+    return f" It has {ratio - 1:.1%} more than the better fair learner."
+
+
+def _times(finals: Finals) -> str:
+    ratio = _ratio(finals, "regret")
+    return "" if math.isnan(ratio) else f" It is {ratio:.2f} times that of the better fair learner."

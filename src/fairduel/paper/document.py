@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fairduel.metrics import mean_interval
 
 if TYPE_CHECKING:  # matplotlib is slow to import
@@ -22,6 +24,7 @@ class Verdict(StrEnum):
     HOLDS = "holds"
     NOISE = "holds within noise"
     FAILS = "does not hold here"
+    UNKNOWN = "no result"
     AGREES = "agrees"
     DIFFERS = "differs"
 
@@ -34,6 +37,7 @@ _SIGNS = {
     Verdict.HOLDS: "✓",
     Verdict.NOISE: "≈",
     Verdict.FAILS: "✗",
+    Verdict.UNKNOWN: "?",
     Verdict.AGREES: "✓",
     Verdict.DIFFERS: "✗",
 }
@@ -98,7 +102,7 @@ class Claim:
     @property
     def verdict(self) -> Verdict:
         """That of the worst comparison."""
-        order = (Verdict.FAILS, Verdict.NOISE, Verdict.HOLDS)
+        order = (Verdict.UNKNOWN, Verdict.FAILS, Verdict.NOISE, Verdict.HOLDS)
         return min((finding.verdict for finding in self.findings), key=order.index)
 
 
@@ -142,8 +146,16 @@ def number(value: float, like: float | None = None) -> str:
 
 def interval(values: Floats | Sequence[float]) -> str:
     """The mean over the runs and half its 95 % interval; runs that failed are NaN."""
+    if not known(values):
+        return number(math.nan)
     mean, half_width = (float(x) for x in mean_interval(known(values)))
     return number(mean) + ("" if math.isnan(half_width) else f" ± {number(half_width, mean)}")
+
+
+def average(values: Floats | Sequence[float]) -> float:
+    """The mean over the runs that did not fail; NaN if all of them did."""
+    good = known(values)
+    return float(np.mean(good)) if good else math.nan
 
 
 def known(values: Floats | Sequence[float]) -> list[float]:

@@ -11,6 +11,7 @@ from fairduel.arrays import Floats, Ints
 from fairduel.paper.document import Section
 from fairduel.paper.figures import Line, line_of_runs
 from fairduel.sweep import Cell
+from fairduel.sweep.cells import checkpoints
 
 if TYPE_CHECKING:
     from fairduel.sweep import Results
@@ -85,12 +86,12 @@ class Outcomes:
     def curve(self, cells: Cells, metric: str) -> tuple[Ints, Floats]:
         """The checkpoints, and (runs, checkpoints) values of a metric."""
         spans = [self._row_spans.get(_key(cell)) for cell in cells]
-        there = next(span for span in spans if span is not None)
-        values = np.full((len(cells), there.stop - there.start), np.nan)
+        rounds = checkpoints(cells[0].checkpoints, cells[0].rounds)
+        values = np.full((len(cells), len(rounds)), np.nan)
         for row, span in zip(values, spans, strict=True):
             if span is not None:
                 row[:] = self._rows[metric][span]
-        return self._rows["rounds"][there], values
+        return rounds, values
 
     def final(self, cells: Cells, metric: str) -> Floats:
         """(runs,) values of a metric after the last round."""

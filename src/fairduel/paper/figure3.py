@@ -6,11 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from fairduel.paper import figures
-from fairduel.paper.claims import figure3_claims, sushi_winners_claim
-from fairduel.paper.document import Block, Caution, Picture, Section, Table, Text, interval
+from fairduel.paper.claims import (
+    Finals,
+    figure3_claims,
+    sushi_adjustment_claim,
+    sushi_winners_claim,
+)
+from fairduel.paper.document import Block, Caution, Claim, Picture, Section, Table, Text, interval
 from fairduel.paper.experiment import LEARNERS, METRICS, Outcomes, Players, all_of, lines, players
-from fairduel.paper.groups import PERMUTATIONS, Grouping, Groups
+from fairduel.paper.groups import Grouping, Groups
 from fairduel.sweep import Cell
 
 ROUNDS = 200_000
@@ -26,6 +33,7 @@ class Figure3:
         return {
             grouping.users: players(f"file:{grouping.file}", ROUNDS, self.runs)
             for grouping in self.groups.groupings
+            if not grouping.without
         }
 
     @property
@@ -36,6 +44,9 @@ class Figure3:
         kind = "synthetic stand-in" if self.groups.missing else "Sushi"
         blocks: list[Block] = [Caution(_synthetic(self.groups.missing))] if kind != "Sushi" else []
         blocks += [
+            Caution(_unplayable(grouping)) for grouping in self.groups.groupings if grouping.without
+        ]
+        blocks += [
             Text(
                 f"K = 10, T = {ROUNDS:,} (the paper does not print it), settings as run. 5000 "
                 "people are grouped by Spearman correlation of their rankings, average linkage; "
@@ -45,13 +56,27 @@ class Figure3:
             self._results(outcomes),
             self._groupings(),
         ]
-        instability = "; ".join(_unstable(grouping) for grouping in self.groups.groupings)
-        claims = figure3_claims(
-            {users: outcomes.finals(group) for users, group in self.players.items()}
-        )
-        if not self.groups.missing:
-            claims += (sushi_winners_claim(self.players, f"Rows in other orders: {instability}."),)
+        claims = () if self.groups.missing else self._claims(outcomes)
         return Section("figure3", f"Figure 3: {kind}", tuple(blocks), claims)
+
+    def _claims(self, outcomes: Outcomes) -> tuple[Claim, ...]:
+        """Only where the data are the paper's: others cannot decide what it says of them."""
+        finals: dict[int, Finals] = {
+            grouping.users: _nothing(self.runs) for grouping in self.groups.groupings
+        }
+        finals |= {users: outcomes.finals(group) for users, group in self.players.items()}
+        groupings = self.groups.groupings
+        instability = "; ".join(_unstable(grouping) for grouping in groupings)
+        return (
+            *figure3_claims(finals),
+            sushi_winners_claim(
+                {grouping.users: grouping.without for grouping in groupings},
+                f"Rows in other orders: {instability}.",
+            ),
+            sushi_adjustment_claim(
+                {grouping.users: (grouping.tied, grouping.clear) for grouping in groupings}
+            ),
+        )
 
     def _picture(self, outcomes: Outcomes, users: int, kind: str) -> Picture:
         order = ("regret", "minimum_welfare", "nash_welfare", "gini", "utilitarian_welfare")
@@ -84,7 +109,8 @@ class Figure3:
                 f"D = {grouping.users}",
                 ", ".join(map(str, grouping.sizes)),
                 f"`{grouping.digest[:16]}`{_same(grouping.as_paper)}",
-                f"{grouping.all_winners:.0%}",
+                f"{grouping.all_winners} of {grouping.orders}",
+                f"{grouping.all_clear} of {grouping.orders}",
                 f"{grouping.agreement:.2f}",
             )
             for grouping in self.groups.groupings
@@ -94,12 +120,14 @@ class Figure3:
             "Sizes",
             "sha256 of the labels",
             "Every group has a winner",
+            "Also before the projection",
             "Agreement (adjusted Rand)",
         )
         caption = (
             "The groups are not stable: only 166 different distances occur among 12.5 million "
-            f"pairs of people, so ties decide. The last two columns are from {PERMUTATIONS} "
-            "random orders of the rows, which ought to change nothing."
+            "pairs of people, so ties decide. The last three columns are from random orders of "
+            "the rows, which ought to change nothing. Before the projection, a share of exactly "
+            "1/2 is nobody's win."
         )
         return Table(head, rows, caption, names=3)
 
@@ -112,12 +140,25 @@ def _synthetic(missing: str) -> str:
     )
 
 
+def _unplayable(grouping: Grouping) -> str:
+    return (
+        f"With D = {grouping.users} there is no Condorcet winner in "
+        f"{' and in '.join(grouping.without)}, which Assumption 3.1 asks for, so nothing was "
+        "played there and nothing can be said about it."
+    )
+
+
+def _nothing(runs: int) -> Finals:
+    """As if every run had failed."""
+    return {name: dict.fromkeys(METRICS, np.full(runs, np.nan)) for name in LEARNERS}
+
+
 def _same(as_paper: bool | None) -> str:
     return {None: "", True: " (the pinned ones)", False: " (NOT the pinned ones)"}[as_paper]
 
 
 def _unstable(grouping: Grouping) -> str:
     return (
-        f"with D = {grouping.users} every cluster has a winner in {grouping.all_winners:.0%} of "
-        f"{PERMUTATIONS} random orders"
+        f"with D = {grouping.users} every cluster has a winner in {grouping.all_winners} of "
+        f"{grouping.orders} random orders, and in {grouping.all_clear} also before the projection"
     )

@@ -65,8 +65,10 @@ class Panel:
 
 
 def line_of_runs(label: str, x: Floats | Ints, runs: Floats, style: int) -> Line:
-    """The mean over the runs that did not fail (rows without NaN)."""
+    """The mean over the runs that did not fail (rows without NaN); nothing is drawn of none."""
     good = runs[~np.isnan(runs).any(axis=1)]
+    if not len(good):
+        return Line(label, x, np.full(len(x), np.nan), None, style)
     mean, half_width = mean_interval(good)
     return Line(label, x, mean, half_width, style)
 
@@ -139,7 +141,8 @@ def _draw(axes: Axes, panel: Panel) -> None:
     axes.set_title(panel.title)
     axes.set_xlabel(panel.xlabel)
     axes.set_ylabel(panel.ylabel)
-    if panel.logarithmic:
+    # Without a single result there is nothing that a logarithmic axis could show.
+    if panel.logarithmic and any((line.mean > 0).any() for line in panel.lines):
         axes.set_xscale("log")
         axes.set_yscale("log")
         _log_ticks(axes, panel.ticks)

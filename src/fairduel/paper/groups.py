@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from fairduel.data import DataMissing, Rankings, load_sushi, stability, sushi_stand_in, tree
+import numpy as np
+
+from fairduel.data import (
+    Clusters,
+    DataMissing,
+    Rankings,
+    load_sushi,
+    stability,
+    sushi_stand_in,
+    tree,
+)
 from fairduel.data.sushi import LABELS_SHA256
 from fairduel.errors import InputError
 from fairduel.files import AnyPath, write_whole
@@ -17,16 +27,25 @@ from fairduel.sweep.pool import GUARD
 
 USERS = (5, 10)
 PERMUTATIONS = 20  # of the rows, to see how much the groups owe to their order
+MEASURES = ["all winners", "all clear winners", "agreement"]  # of what is kept in the folder
+SUSHI = "sushi"
 MOST_WORKERS = 2  # each holds a tree of 0.3 GB
+
+
+Counts = tuple[int, int, float]  # the MEASURES
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """People in so many groups; ``file`` has the instance.
+    """People in so many groups; ``file`` has the instance, if every group has a winner.
 
     as_paper: whether the groups are the paper's, None where there is nothing to compare with.
-    all_winners, agreement: over the permutations of the rows, how often every group has a winner,
-    and the mean adjusted Rand index with these groups.
+    without: the names of the groups that have no Condorcet winner.
+    tied: how many pairs of items have a share of exactly 1/2 in a group.
+    clear: whether every group has a winner whatever is done with those pairs.
+    orders: in how many random orders of the rows the people were grouped again. In so many of
+    those every group had a winner (all_winners), and had it before the projection (all_clear);
+    agreement is the mean adjusted Rand index with these groups.
     """
 
     users: int
@@ -34,7 +53,12 @@ class Grouping:
     sizes: tuple[int, ...]
     digest: str
     as_paper: bool | None
-    all_winners: float
+    without: tuple[str, ...]
+    tied: int
+    clear: bool
+    orders: int
+    all_winners: int
+    all_clear: int
     agreement: float
 
 
@@ -52,32 +76,51 @@ def prepare(folder: Path, data: AnyPath | None, workers: int | None) -> Groups:
         rankings, missing = load_sushi(data), ""
     except DataMissing as error:
         rankings, missing = sushi_stand_in(), str(error)
-    kind = "synthetic" if missing else "sushi"
+    kind = "synthetic" if missing else SUSHI
     whole = tree(rankings)
     cuts = [whole.cut(users) for users in USERS]
     del whole
     measured = _stability(folder, kind, [cut.digest for cut in cuts], rankings, workers)
-    groupings = []
-    for cut, (all_winners, agreement) in zip(cuts, measured, strict=True):
-        users = len(cut.sizes)
-        file = folder / f"{kind}-{users}.npz"
-        cut.instance().save(file)
-        as_paper = None if missing else cut.digest == LABELS_SHA256[users]
-        sizes = tuple(cut.sizes.tolist())
-        groupings.append(Grouping(users, file, sizes, cut.digest, as_paper, all_winners, agreement))
+    groupings = [
+        _grouping(cut, folder, kind, counts) for cut, counts in zip(cuts, measured, strict=True)
+    ]
     return Groups(tuple(groupings), missing)
+
+
+def _grouping(cut: Clusters, folder: Path, kind: str, counts: Counts) -> Grouping:
+    users = len(cut.sizes)
+    file = folder / f"{kind}-{users}.npz"
+    instance = cut.projected()
+    without = tuple(cut.names[d] for d in np.flatnonzero(~instance.has_winner))
+    if not without:  # else there is nothing to play, and the report says so
+        instance.save(file)
+    above = np.triu_indices(len(cut.people.items), 1)
+    return Grouping(
+        users=users,
+        file=file,
+        sizes=tuple(cut.sizes.tolist()),
+        digest=cut.digest,
+        as_paper=cut.digest == LABELS_SHA256[users] if kind == SUSHI else None,
+        without=without,
+        tied=int((cut.shares[:, *above] == 0.5).sum()),
+        clear=bool(cut.projected(gap=0).has_winner.all()),
+        orders=PERMUTATIONS,
+        all_winners=counts[0],
+        all_clear=counts[1],
+        agreement=counts[2],
+    )
 
 
 def _stability(
     folder: Path, kind: str, digests: list[str], rankings: Rankings, workers: int | None
-) -> list[tuple[float, float]]:
+) -> list[Counts]:
     """Measured once: it takes longer than all of the figure."""
     file = folder / f"{kind}-stability.json"
-    question = {"labels": digests, "permutations": PERMUTATIONS}
+    question = {"labels": digests, "permutations": PERMUTATIONS, "measures": MEASURES}
     try:
         kept = json.loads(file.read_text())
         if kept["question"] == question:
-            return [(share, agreement) for share, agreement in kept["answer"]]
+            return [(int(some), int(clear), float(same)) for some, clear, same in kept["answer"]]
     except (OSError, ValueError, KeyError, TypeError):
         pass  # none yet, or not one of ours
     count = min(workers or MOST_WORKERS, MOST_WORKERS)
@@ -87,6 +130,13 @@ def _stability(
             measured = stability(rankings, USERS, PERMUTATIONS, executor=executor)
     except BrokenProcessPool as error:
         raise InputError(f"a worker process stopped (see above); {GUARD}.") from error
-    answer = [(float(each.all_winners.mean()), float(each.agreement.mean())) for each in measured]
+    answer = [
+        (
+            int(each.all_winners.sum()),
+            int(each.all_clear_winners.sum()),
+            float(each.agreement.mean()),
+        )
+        for each in measured
+    ]
     write_whole(file, json.dumps({"question": question, "answer": answer}).encode())
     return answer

@@ -50,13 +50,15 @@ def write_report(document: Document, folder: Path) -> tuple[Path, Path]:
 def counted(claims: Iterable[Claim]) -> str:
     """How many claims have which verdict, in words."""
     counts = Counter(claim.verdict for claim in claims)
-    return ", ".join(f"{counts[kind]} {words}" for kind, words in _PLURALS.items())
+    kinds = [kind for kind in _PLURALS if kind is not Verdict.UNKNOWN or counts[kind]]
+    return ", ".join(f"{counts[kind]} {_PLURALS[kind]}" for kind in kinds)
 
 
 _PLURALS = {
     Verdict.HOLDS: "hold",
     Verdict.NOISE: "hold within noise",
     Verdict.FAILS: "do not hold here",
+    Verdict.UNKNOWN: "without a result",
 }
 
 
@@ -302,7 +304,7 @@ th.figure { white-space: normal; }
 tbody tr:hover { background: var(--panel); }
 .verdict { font-weight: 600; white-space: nowrap; }
 .holds, .agrees { color: var(--good); }
-.noise { color: var(--fair); }
+.noise, .unknown { color: var(--fair); }
 .fails, .differs { color: var(--bad); text-decoration: underline; }
 .warning { border: 2px solid var(--bad); padding: .8rem 1rem; border-radius: 4px; }
 .claim { border: 1px solid var(--grid); border-radius: 4px; padding: .5rem .8rem; margin: .5rem 0; }

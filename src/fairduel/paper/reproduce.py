@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 import fairduel
@@ -18,22 +15,27 @@ from fairduel.errors import InputError
 from fairduel.files import AnyPath
 from fairduel.generate import PAPER_RUNS, PAPER_SEED
 from fairduel.named import known
+from fairduel.paper.beyond import Beyond
 from fairduel.paper.document import Block, Caution, Document, Table, Text
 from fairduel.paper.experiment import Experiment, Outcomes
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
 from fairduel.paper.figure3 import Figure3
-from fairduel.paper.groups import prepare
+from fairduel.paper.groups import Groups, prepare
 from fairduel.paper.lower_bound import LowerBound
 from fairduel.paper.report import write_report
 from fairduel.paper.table1 import Table1
 from fairduel.paper.upper_bound import UpperBound
 from fairduel.sweep import Results, sweep
+from fairduel.sweep.machine import machine
 from fairduel.sweep.pool import check_not_a_worker
 from fairduel.tables import require_pyarrow
 
-NAMES = ("table1", "figure1", "figure2", "figure3", "lower-bound", "upper-bound")
-ALL = "all"
+PAPER = ("table1", "figure1", "figure2", "figure3", "lower-bound", "upper-bound")
+BEYOND = "beyond"
+NAMES = (*PAPER, BEYOND)
+ALL = "all"  # of the paper's
+NEED_GROUPS = ("figure3", BEYOND)
 FOLDER = "reproduction"
 
 _SYNTHETIC: dict[str, Callable[[int], Experiment]] = {
@@ -69,7 +71,7 @@ def reproduce(
     data: AnyPath | None = None,
     progress: bool = True,
 ) -> Reproduction:
-    """Redo some of ``NAMES``, or "all", and write a report into the folder.
+    """Redo some of ``NAMES``, or "all" of the paper's, and write a report into the folder.
 
     The report is report.html, and report.md with its pictures; all rows are in rows.parquet.
     Cells that the folder has results of already are not run again. ``data`` is the Sushi file or
@@ -92,12 +94,12 @@ def reproduce(
     place.mkdir(parents=True, exist_ok=True)
     experiments: dict[str, Experiment] = {}
     missing = ""
+    groups: Groups | None = None
     for name in chosen:
-        if name == "figure3":
-            if progress and sys.stderr.isatty():
-                sys.stderr.write("grouping people for figure3, some 20 seconds\n")
-            groups = prepare(place, data, workers)
-            experiments[name], missing = Figure3(runs, groups), groups.missing
+        if name in NEED_GROUPS:
+            groups = groups or _prepare(place.resolve(), data, workers, progress)
+            kind = Figure3 if name == "figure3" else Beyond
+            experiments[name], missing = kind(runs, groups), groups.missing
         else:
             experiments[name] = _SYNTHETIC[name](runs)
     # A dict, since experiments share cells: Figure 1 has those of Table 1.
@@ -118,13 +120,19 @@ def reproduce(
     return Reproduction(document, page, text, missing, failures)
 
 
+def _prepare(place: Path, data: AnyPath | None, workers: int | None, progress: bool) -> Groups:
+    if progress and sys.stderr.isatty():
+        sys.stderr.write("grouping people who ranked sushi, some 20 seconds\n")
+    return prepare(place, data, workers)
+
+
 def _chosen(names: Sequence[str]) -> list[str]:
     """The experiments in the paper's order, each once."""
     if not names:
         raise InputError(f"there is nothing to reproduce: name some of {', '.join(NAMES)}, or all.")
     for name in names:
         known("experiment", name, (*NAMES, ALL))
-    return [name for name in NAMES if name in names or ALL in names]
+    return [name for name in NAMES if name in names or (ALL in names and name in PAPER)]
 
 
 def _summary(
@@ -144,7 +152,7 @@ def _summary(
         agree = table1.agreeing(outcomes)
         blocks.append(Text(f"Of the 20 cells that the paper prints in Table 1, {agree} agree."))
     if missing:
-        blocks.append(Caution(f"Figure 3 is made from synthetic data: {missing}"))
+        blocks.append(Caution(f"What is called Sushi is made from synthetic data: {missing}"))
     if failures:
         rows = tuple((failure,) for failure in failures)
         blocks.append(Caution(f"{len(failures)} cells failed and are left out of everything."))
@@ -164,7 +172,6 @@ def _command(names: Sequence[str], folder: Path, runs: int) -> str:
 def _facts(
     command: str, cells: int, results: Results, seconds: float
 ) -> tuple[tuple[str, str], ...]:
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "scipy"))
     return (
         ("Command", f"`{command}`"),
         ("Version", f"fairduel {fairduel.__version__}"),
@@ -175,19 +182,5 @@ def _facts(
         ),
         ("Simulations", f"{cells:,} runs, {results.rows.num_rows:,} rows in rows.parquet"),
         ("Took", f"{seconds:.0f} s, less for what had been run before"),
-        (
-            "Machine",
-            f"{platform.system()} on {_processor()}, {os.cpu_count()} cores, "
-            f"Python {platform.python_version()}, {packages}",
-        ),
+        ("Machine", machine()),
     )
-
-
-def _processor() -> str:
-    """What Linux calls it; elsewhere the architecture will do."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-        return names[0]
-    except (OSError, IndexError):
-        return platform.machine()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from fairduel.compare import METRICS as MORE_IS_BETTER
 from fairduel.paper.claims import table1_claims
-from fairduel.paper.document import Block, Section, Table, Text, Verdict, interval
+from fairduel.paper.document import Block, Section, Table, Text, Verdict, average, interval
 from fairduel.paper.experiment import (
     LEARNERS,
     METRICS,
@@ -26,6 +25,7 @@ from fairduel.sweep import Cell
 ENVIRONMENT = "paper:users=10,arms=10,gap=0.1"
 ROUNDS = 200_000
 PRESETS = ("as_run", "as_written")
+BETTER = "Utilitarian (better of the two)"
 PHASES = {"identify": "identifying", "explore": "exploring"}
 
 
@@ -70,11 +70,10 @@ class Table1:
         rows = []
         for metric, columns in TABLE1.items():
             for column, (mean, half_width) in columns.items():
-                row: list[str | Verdict] = [METRICS[metric], self._who(outcomes, metric, column)]
+                row: list[str | Verdict] = [METRICS[metric], LEARNERS.get(column, BETTER)]
                 row.append(f"{mean:,.10g} ± {half_width:,.10g}")  # as printed
                 for preset in PRESETS:
-                    name = self._chosen(outcomes, preset, metric, column)
-                    row.append(interval(outcomes.final(self.groups[preset][name], metric)))
+                    row.append(self._value(outcomes, preset, metric, column))
                     row.append(self._verdict(outcomes, preset, metric, column))
                 rows.append(tuple(row))
         head = ("Metric", "Learner", "Paper", "Ours, as run", "", "Ours, as written", "")
@@ -87,22 +86,30 @@ class Table1:
             names=2,
         )
 
-    def _who(self, outcomes: Outcomes, metric: str, column: str) -> str:
-        name = self._chosen(outcomes, "as_run", metric, column)
-        return f"Utilitarian ({LEARNERS[name][12:]})" if column == "utilitarian" else LEARNERS[name]
+    def _value(self, outcomes: Outcomes, preset: str, metric: str, column: str) -> str:
+        """Of the column's learner; which of the two it is can differ between the presets."""
+        name = self._chosen(outcomes, preset, metric, column)
+        text = interval(outcomes.final(self.groups[preset][name], metric))
+        kind = LEARNERS[name].removeprefix("Utilitarian-")
+        return f"{text} ({kind})" if column == "utilitarian" else text
 
     def _chosen(self, outcomes: Outcomes, preset: str, metric: str, column: str) -> str:
         """The learner behind a column of the paper's."""
         if column != "utilitarian":
             return column
-        best = max if MORE_IS_BETTER[metric] else min
+        sign = 1 if MORE_IS_BETTER[metric] else -1
         group = self.groups[preset]
-        return best(UTILITARIAN, key=lambda name: np.nanmean(outcomes.final(group[name], metric)))
+        means = {name: average(outcomes.final(group[name], metric)) for name in UTILITARIAN}
+        return max(
+            means, key=lambda name: -math.inf if math.isnan(means[name]) else sign * means[name]
+        )
 
     def _verdict(self, outcomes: Outcomes, preset: str, metric: str, column: str) -> Verdict:
         printed, half_width = TABLE1[metric][column]
         name = self._chosen(outcomes, preset, metric, column)
-        ours = np.nanmean(outcomes.final(self.groups[preset][name], metric))
+        ours = average(outcomes.final(self.groups[preset][name], metric))
+        if math.isnan(ours):
+            return Verdict.UNKNOWN
         return Verdict.AGREES if abs(ours - printed) <= half_width else Verdict.DIFFERS
 
     def _phases(self, outcomes: Outcomes) -> Table:
@@ -121,13 +128,15 @@ class Table1:
     def _reason(self, outcomes: Outcomes) -> str:
         cells = {preset: self.groups[preset]["fair-etc"] for preset in PRESETS}
         spent = {
-            (preset, phase): float(np.nanmean(outcomes.about(cells[preset], phase)))
+            (preset, phase): average(outcomes.about(cells[preset], phase))
             for preset in PRESETS
             for phase in PHASES
         }
-        best = outcomes.about(cells["as_run"], "best")
+        best = average(outcomes.about(cells["as_run"], "best"))
         rounds, regret = outcomes.curve(cells["as_run"], "regret")
-        cost = float(np.nanmean(regret[:, 0]) / (np.nanmean(best) * rounds[0]))
+        cost = average(regret[:, 0]) / (best * int(rounds[0]))
+        if math.isnan(sum(spent.values()) + cost):
+            return "Why the two presets differ cannot be said: Fair-ETC has no results for both."
         return (
             "Why the two presets differ: as written, identification takes "
             f"{spent['as_written', 'identify']:,.0f} rounds instead of "
@@ -135,6 +144,6 @@ class Table1:
             "small, and a loser is out only for users who still compare both arms. Fair-ETC also "
             f"explores for {spent['as_written', 'explore']:,.0f} rounds instead of "
             f"{spent['as_run', 'explore']:,.0f}. A round of identification loses {cost:.0%} of "
-            f"f*, the best Nash welfare, which is {np.nanmean(best):.6f} on average; and for the "
+            f"f*, the best Nash welfare, which is {best:.6f} on average; and for the "
             "other metrics it shows arms without regard to anybody, which serves equality."
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -13,7 +13,7 @@ from fairduel.arrays import Floats
 from fairduel.identify import Tournament
 from fairduel.paper import figures
 from fairduel.paper.criterion import more
-from fairduel.paper.document import Claim, Picture, Section, Table, Text, known, number
+from fairduel.paper.document import Claim, Picture, Section, Table, Text, average, number
 from fairduel.paper.experiment import FAIR, LEARNERS, Cells, Outcomes
 from fairduel.sweep import Cell
 
@@ -82,16 +82,17 @@ class UpperBound:
 
     def section(self, outcomes: Outcomes) -> Section:
         measured = _Measured(outcomes, self.runs)
+        slopes = {what: _slopes(measured, what) for what in VARIED}
         blocks = (
             Text(
                 f"Random instances, settings as written, D = {BASE.users}, K = {BASE.arms}, gap "
                 f"Δ = {BASE.gap} and T = {BASE.rounds:,} but for what is varied. The two theorems "
                 "have the same bound, an O(...) of three terms; |A*| is taken as min(K, D). Its "
                 "constant was fitted once, as the smallest with which it covers every mean "
-                f"regret here: {measured.constant:.3g}. So it touches the measurements somewhere, "
-                "and what there is to see is the shape. The constant for the rounds spent "
+                f"regret here: {number(measured.constant)}. {_touching(measured)}What there is to "
+                "see is the shape. The constant for the rounds spent "
                 "identifying, against the first term alone, is a fit by least squares of the "
-                f"logarithms: {measured.rounds_constant:.3g}."
+                f"logarithms: {number(measured.rounds_constant)}."
             ),
             Picture(
                 "upper-bound",
@@ -100,16 +101,8 @@ class UpperBound:
                 "logarithmic.",
                 lambda: figures.grid(_panels(measured), columns=4),
             ),
-            _slopes(measured),
-            Text(
-                "In D the two go apart: the Nash welfare is a product over users, so with more of "
-                "them the best value f*, and with it all that can be lost, falls exponentially, "
-                "while the bound grows. The rounds spent identifying grow more slowly in D and in "
-                "1/Δ than the first term, because every duel is answered by all users at once, "
-                "and because Δ is the smallest gap and most pairs have larger ones. In K regret "
-                "grows faster than the bound does over this range: the terms have one constant "
-                "here, and identification, whose term grows fastest in K, weighs more than that."
-            ),
+            _slope_table(slopes),
+            Text(in_words(slopes)),
             _table(measured),
         )
         return Section(
@@ -131,21 +124,32 @@ class _Measured:
         return self._outcomes.about(setting.cells("fair-etc", self.runs), "identify")
 
     def mean(self, setting: Setting, learner: str) -> float:
-        return float(np.mean(known(self.regrets(setting, learner))))
+        return average(self.regrets(setting, learner))
 
     @cached_property
+    def highest(self) -> tuple[float, Setting, str] | None:
+        """The constant, and where the bound with it touches the measurements."""
+        ratios = [
+            (self.mean(each, learner) / each.bound, each, learner)
+            for each in SETTINGS
+            for learner in FAIR
+        ]
+        there = [each for each in ratios if not math.isnan(each[0])]
+        return max(there, key=lambda each: each[0], default=None)
+
+    @property
     def constant(self) -> float:
-        return max(self.mean(each, learner) / each.bound for each in SETTINGS for learner in FAIR)
+        return self.highest[0] if self.highest else math.nan
 
     @cached_property
     def rounds_constant(self) -> float:
-        spent = [(each, float(np.mean(known(self.identifying(each))))) for each in SETTINGS]
+        spent = [(each, average(self.identifying(each))) for each in SETTINGS]
         ratios = [
             math.log(rounds / each.identification)
             for each, rounds in spent
             if rounds < CUT_OFF * each.rounds
         ]
-        return math.exp(float(np.mean(ratios)))
+        return math.exp(average(ratios))
 
 
 def _panels(measured: _Measured) -> list[figures.Panel]:
@@ -188,20 +192,113 @@ def _panel(title: str, what: str, lines: tuple[figures.Line, ...]) -> figures.Pa
     )
 
 
-def _slopes(measured: _Measured) -> Table:
+@dataclass(frozen=True)
+class Slopes:
+    """On log-log axes, in one of the things that are varied."""
+
+    regret: tuple[float, ...]  # of the FAIR learners
+    bound: float
+    identifying: float
+    first_term: float
+
+
+def _touching(measured: _Measured) -> str:
+    """A sentence on where the constant comes from."""
+    if measured.highest is None:
+        return ""
+    _, setting, learner = measured.highest
+    return (
+        f"It is set by {LEARNERS[learner]} at D = {setting.users}, K = {setting.arms}, "
+        f"Δ = {setting.gap}, T = {setting.rounds:,}, where the two touch. "
+    )
+
+
+def _slopes(measured: _Measured, what: str) -> Slopes:
+    settings = VARIED[what]
+
+    def slope(values: list[float]) -> float:
+        y = np.array(values)
+        good = y > 0  # not NaN either
+        return (
+            float(np.polyfit(np.log(_x(what)[good]), np.log(y[good]), 1)[0])
+            if good.sum() > 1
+            else math.nan
+        )
+
+    return Slopes(
+        tuple(slope([measured.mean(each, learner) for each in settings]) for learner in FAIR),
+        slope([each.bound for each in settings]),
+        slope([average(measured.identifying(each)) for each in settings]),
+        slope([each.identification for each in settings]),
+    )
+
+
+def in_words(slopes: Mapping[str, Slopes]) -> str:
+    """What the slopes say, and why, as far as they say it."""
+    said = [
+        f"In {SYMBOLS[what]} the slopes of regret are {_listed(each.regret)}, "
+        f"{_compared(each.regret, each.bound)} the bound's {_slope(each.bound)}; that of "
+        f"identification is {_slope(each.identifying)}, "
+        f"{_compared((each.identifying,), each.first_term)} its term's {_slope(each.first_term)}."
+        for what, each in slopes.items()
+    ]
+    users, gap, arms = slopes["users"], slopes["gap"], slopes["arms"]
+    if all(slope < 0 < users.bound for slope in users.regret):
+        said.append(
+            "That regret falls in D while the bound grows has a reason: the Nash welfare is a "
+            "product over users, so with more of them the best value f*, and with it all that can "
+            "be lost, falls exponentially."
+        )
+    if users.identifying < users.first_term:
+        said.append(
+            "That identification grows more slowly in D than its term fits with every duel being "
+            "answered by all users at once."
+        )
+    if gap.first_term < gap.identifying:
+        said.append(
+            "That it grows more slowly in 1/Δ fits with Δ being the smallest gap, and most pairs "
+            "having larger ones."
+        )
+    if all(slope > arms.bound for slope in arms.regret):
+        said.append(
+            "That regret grows faster in K than the bound over this range is possible because the "
+            "terms have one constant here, and identification, whose term grows fastest in K, "
+            "weighs more than that."
+        )
+    return " ".join(said)
+
+
+def _compared(slopes: Sequence[float], other: float) -> str:
+    """Which slopes are larger, as they are printed."""
+    if math.isnan(sum(slopes) + other):
+        return "next to"
+    signs = {math.copysign(1, gap) if gap else 0 for gap in (_gap(each, other) for each in slopes)}
+    words = {1: "above", 0: "equal to", -1: "below"}
+    return words[int(signs.pop())] if len(signs) == 1 else "on both sides of"
+
+
+def _gap(slope: float, other: float) -> float:
+    return round(slope, 2) - round(other, 2)
+
+
+def _listed(slopes: Sequence[float]) -> str:
+    return " and ".join(
+        f"{_slope(slope)} ({LEARNERS[learner]})"
+        for slope, learner in zip(slopes, FAIR, strict=True)
+    )
+
+
+def _slope(value: float) -> str:
+    return number(value) if math.isnan(value) else f"{value:.2f}".replace("-", "−")
+
+
+def _slope_table(slopes: Mapping[str, Slopes]) -> Table:
     rows = []
-    for what, settings in VARIED.items():
-        x = np.log(_x(what))
-        columns = [
-            *([measured.mean(each, learner) for each in settings] for learner in FAIR),
-            [each.bound for each in settings],
-            [float(np.mean(known(measured.identifying(each)))) for each in settings],
-            [each.identification for each in settings],
-        ]
-        slopes = [np.polyfit(x, np.log(column), 1)[0] for column in columns]
-        first, last = (getattr(settings[place], what) for place in (0, -1))
+    for what, each in slopes.items():
+        first, last = (getattr(VARIED[what][place], what) for place in (0, -1))
+        columns = (*each.regret, each.bound, each.identifying, each.first_term)
         rows.append(
-            (f"{SYMBOLS[what]} from {first:,} to {last:,}", *(f"{slope:.2f}" for slope in slopes))
+            (f"{SYMBOLS[what]} from {first:,} to {last:,}", *(_slope(value) for value in columns))
         )
     head = (
         "Slope in",
@@ -221,7 +318,7 @@ def _table(measured: _Measured) -> Table:
             row = [f"{SYMBOLS[what]} = {getattr(setting, what):,}", number(bound)]
             for learner in FAIR:
                 mean = measured.mean(setting, learner)
-                row += [number(mean), f"{mean / bound:.3f}"]
+                row += [number(mean), number(mean / bound)]
             rows.append(tuple(row))
     head = ["Varied", "Bound"]
     for learner in FAIR:
