@@ -21,6 +21,7 @@ from fairduel.instance import Instance
 from fairduel.learners import (
     FairEpsilonGreedy,
     FairETC,
+    FairVOI,
     Learner,
     UniformOverUsers,
     epsilon_greedy,
@@ -348,6 +349,13 @@ def test_impossible_checkpoints_are_refused(marks: Any) -> None:
 def test_impossible_rounds_are_refused(rounds: Any) -> None:
     with pytest.raises(InputError, match="rounds are asked for"):
         simulate(FairETC(), random_instance(1, 2), rounds, 1)
+
+
+def test_unless_told_it_is_fair_voi_who_plays() -> None:
+    instance = random_instance(2, 3, 0.1, 1)
+    assert np.array_equal(
+        simulate(None, instance, 50, 1).utilities, simulate(FairVOI(), instance, 50, 1).utilities
+    )
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, None, "1"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from fairduel.arrays import Floats, Ints
 from fairduel.compiled import load
 from fairduel.errors import InputError
 from fairduel.instance import Instance
-from fairduel.learners.learner import Learner
+from fairduel.learners import FairVOI, Learner
 from fairduel.nature import Nature
 from fairduel.play import Duels, Mix, Play, Script
 from fairduel.tally import Tally
@@ -25,13 +25,13 @@ MOST_ROUNDS = 10**15  # sums over them stay exact in 64 bits
 
 
 def simulate(
-    learner: Learner[State],
+    learner: Learner[Any] | None,
     instance: Instance,
     rounds: int,
     seed: int | np.random.Generator,
     checkpoints: Ints | int = 100,
 ) -> Trajectory:
-    """Let a learner play an instance for so many rounds.
+    """Let a learner play an instance for so many rounds; None stands for ``FairVOI()``.
 
     Whole offers are drawn at once, which is exact in law (see ``fairduel.play``), so the time it
     takes grows with the learner's decisions and not with the rounds. ``checkpoints`` are the
@@ -45,7 +45,7 @@ def simulate(
     learner_seed, nature_seed = _two_seeds(seed)
     return play_against(
         Nature(instance, np.random.default_rng(nature_seed)),
-        learner,
+        FairVOI() if learner is None else learner,
         instance,
         int(rounds),
         learner_seed,
