@@ -1,6 +1,6 @@
 """Fair-VOI against its bars, the paper's learners, uniform exploration and chance.
 
-    python benchmarks/fair_voi.py [--quick] [--tuning] [--only NAME ...] [--picture FILE]
+    python benchmarks/fair_voi.py [--quick] [--tuning] [--only NAME ...]
 
 Seeds for tuning are below 2,000,000 and those for reports above; ``--tuning`` switches, so the
 two never meet. Every setting prints its figure, the bar it must reach, the aim, and whether each
@@ -231,36 +231,6 @@ def run_large(first: int) -> None:
     beaten("uniform, then commit", min(float(x.mean()) for x in lost if x is not None), mean)
 
 
-def draw_picture(path: str, first: int, runs: int) -> None:
-    """Regret share over the horizon, K 10 and D 5, from 100 to 10^6 rounds."""
-    from matplotlib.figure import Figure
-
-    horizons = [100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
-    learners: dict[str, Learner[Any]] = {
-        "Fair-VOI": FairVOI(),
-        "Fair-VOI, horizon unknown": FairVOI(anytime=True),
-        "Fair-ETC": FairETC(),
-        "Fair-epsilon-Greedy": FairEpsilonGreedy(),
-    }
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.subplots()
-    settings = [Setting(5, 10, rounds, runs=runs) for rounds in horizons]
-    for name, learner in learners.items():
-        shares = [float(regrets(learner, setting, first)[1].mean()) for setting in settings]
-        axes.plot(horizons, shares, marker="o", markersize=3, label=name)
-        print(f"  {name}: {', '.join(f'{share:.3g}' for share in shares)}", flush=True)
-    best = [
-        min(float(x.mean()) for n in LENGTHS if (x := uniform_then_commit(s, first, n)) is not None)
-        for s in settings
-    ]
-    axes.plot(horizons, best, "--", label="uniform, then commit: best length in hindsight")
-    axes.axhline(chance(settings[0], first), color="grey", linestyle=":", label="random")
-    axes.set(xscale="log", xlabel="rounds T", ylabel="regret / (f* T)", ylim=(0, 1))
-    axes.set_title(f"10 arms, 5 users, gap 0.1, mean of {runs} instances")
-    axes.legend(fontsize="small")
-    figure.savefig(path, metadata={"Date": None})
-
-
 def run_speed() -> None:
     """A run, and single live decisions, in seconds of this process."""
     instance = paper_instances()[0]
@@ -304,13 +274,9 @@ def main() -> None:
     parser.add_argument("--tuning", action="store_true")
     names = [*SETTINGS, "hard", "clustered", "large", "speed"]
     parser.add_argument("--only", nargs="*", choices=names, default=names)
-    parser.add_argument("--picture", metavar="FILE", help="draw the picture of the docs instead")
     options = parser.parse_args()
     first = TUNING_SEED if options.tuning else REPORT_SEED
     part = 10 if options.quick else 1
-    if options.picture:
-        draw_picture(options.picture, first, 20 // part)
-        return
     for name in options.only:
         if name in SETTINGS:
             setting = SETTINGS[name]
