@@ -25,6 +25,16 @@ if TYPE_CHECKING:  # what takes long to import waits until it is needed
 
 DATA_MISSING = 3  # exit code where data have to be fetched first
 
+# Options that several commands have.
+Workers = Annotated[
+    int | None, typer.Option(help="How many processes; one for each core unless told.")
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Use the Dask cluster with this scheduler instead."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but the result.")]
+
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -133,7 +143,7 @@ def simulate(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as JSON instead of a table.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but the result.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare learners by simulation.
 
@@ -210,14 +220,9 @@ def compare(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the results go.")] = Path(
         "comparison"
     ),
-    workers: Annotated[
-        int | None, typer.Option(help="How many processes; one for each core unless told.")
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Use the Dask cluster with this scheduler instead."),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but the result.")] = False,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    quiet: Quiet = False,
 ) -> None:
     """Compare learners on a grid, on all cores or a cluster.
 
@@ -315,18 +320,13 @@ def reproduce(
         "reproduction"
     ),
     runs: Annotated[int, typer.Option(help="How many runs of everything; the paper has 30.")] = 30,
-    workers: Annotated[
-        int | None, typer.Option(help="How many processes; one for each core unless told.")
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Use the Dask cluster with this scheduler instead."),
-    ] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     data: Annotated[
         Path | None,
         typer.Option(metavar="PATH", help="The Sushi file or its folder, for figure3."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but the result.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Redo the paper's experiments and write a report.
 
