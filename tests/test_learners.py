@@ -29,7 +29,11 @@ from fairduel.learners.phases import winner_pairs
 from fairduel.play import Duels, Mix, Play, Script
 from fairduel.simulate import simulate
 from fairduel.tally import Tally
-from fairduel.testing import LEARNER_LAWS
+from fairduel.testing import (
+    LEARNER_LAWS,
+    a_run_does_not_depend_on_how_offers_are_cut,
+    asked_again_it_offers_the_rest,
+)
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian
 
 LEARNERS: dict[str, Any] = {
@@ -49,6 +53,18 @@ EACH = pytest.mark.parametrize("name", LEARNERS)
 @EACH
 @pytest.mark.parametrize("law", LEARNER_LAWS, ids=lambda law: law.__name__)
 def test_laws(law: Any, name: str) -> None:
+    law(LEARNERS[name])
+
+
+@pytest.mark.parametrize("name", ["epsilon as written", "epsilon, every seventh"])
+@pytest.mark.parametrize(
+    "law", [asked_again_it_offers_the_rest, a_run_does_not_depend_on_how_offers_are_cut]
+)
+def test_laws_hold_from_script_to_script(
+    law: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In scripts of a few explorations, as with a thousand users and a thousand arms."""
+    monkeypatch.setattr(epsilon_greedy, "_SCRIPT_SCORES", 100)
     law(LEARNERS[name])
 
 
@@ -234,7 +250,7 @@ def test_epsilon_explores_in_turn() -> None:
 def test_epsilon_goes_on_in_turn_from_script_to_script() -> None:
     """Also the times go on: rounds before the next script count."""
     learner = FairEpsilonGreedy(winners=(2, 0), warm_up=False)
-    state = learner.init(2, 4, 10**6, 1)
+    state = learner.init(2, 4, 10**8, 1)
     chances, pairs = [], []
     for _ in range(3):
         play, state = learner.ask(state)

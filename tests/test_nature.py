@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from fairduel.nature import Nature
 from reference import TapeNature
 
 POLICY = np.array([0.15, 0.0, 0.6, 0.25, 0.0])
+SCRIPT: Any = _script
 BOTH_SIDES = [1, _walk._SINGLY, _walk._SINGLY + 1, 300]  # rounds drawn singly, or counts at once
 
 
@@ -40,9 +42,20 @@ def test_answers_are_binomial() -> None:
         assert binomial_fits(answers[row::2, user].astype(int), counts[row], chance)
 
 
-def test_users_and_duels_answer_independently() -> None:
+def test_answers_to_single_duels_are_coins() -> None:
+    instance = random_instance(2, 3, seed=4)
+    pairs = np.tile([[0, 1], [2, 0]], (10_000, 1))
+    answers = nature(instance).answers(pairs, np.ones(20_000, np.int64))
+    assert answers.shape == (20_000, 2)
+    for row, user in itertools.product(range(2), range(2)):
+        chance = instance.preferences[user, pairs[row, 0], pairs[row, 1]]
+        assert binomial_fits(answers[row::2, user].astype(int), 1, chance)
+
+
+@pytest.mark.parametrize("count", [1, 10])
+def test_users_and_duels_answer_independently(count: int) -> None:
     answers = nature(random_instance(2, 3, seed=4)).answers(
-        np.tile([[0, 1]], (20_000, 1)), np.full(20_000, 10)
+        np.tile([[0, 1]], (20_000, 1)), np.full(20_000, count)
     )
     users = np.asarray(np.corrcoef(answers.T))[0, 1]
     in_turn = np.asarray(np.corrcoef(answers[1:, 0], answers[:-1, 0]))[0, 1]
@@ -97,6 +110,30 @@ def test_pairs_of_a_walk_are_multinomial(rounds: int) -> None:
         assert np.cov(shown[:, i], shown[:, j])[0, 1] == pytest.approx(covariance, rel=0.1)
 
 
+def test_rounds_of_one_policy_are_drawn_together_across_duels() -> None:
+    """Two policies without a common arm, so that the counts of each show by themselves."""
+    other = np.array([0.0, 0.7, 0.0, 0.0, 0.3])
+    steps = [POLICY, POLICY, other, other, POLICY, other]
+    gaps, count = [3, 0, 2, 40, 90, 1], 10_000
+    rounds = {0: 93, 1: 43}  # of either policy, in all
+    shown, plays = nature().walk(
+        np.tile(steps, (count, 1)),
+        np.tile(gaps, count),
+        np.tile([2, 2], (6 * count, 1)),
+        np.full(count, sum(gaps) + 6),
+    )
+    plays[2, 2] -= 6 * count
+    shown[:, 2] -= 12
+    for number, policy in enumerate((POLICY, other)):
+        support = np.flatnonzero(policy)
+        among = np.ix_(support, support)
+        assert (shown[:, support].sum(axis=1) == 2 * rounds[number]).all()
+        assert fits(plays[among], np.outer(policy, policy)[among])
+        for arm in support:
+            assert binomial_fits(shown[:, arm], 2 * rounds[number], policy[arm])
+    assert plays.sum() == count * sum(gaps)
+
+
 def test_a_walk_of_a_billion_rounds() -> None:
     rounds = 10**9
     shown, plays = stretches(rounds, 1)
@@ -136,22 +173,23 @@ def epsilons(rate: float, size: int, horizon: int) -> Floats:
     return np.minimum(1.0, rate * np.cbrt(np.log(size * t) / t))
 
 
-def explorations(rate: float, size: int, horizon: int, runs: int, steps: int) -> Ints:
-    """Which rounds explore: (runs, horizon), in scripts of so many steps."""
+def explorations(
+    rate: float, size: int, horizon: int, runs: int, steps: int, before: int = 0
+) -> Ints:
+    """Which of the rounds before + 1 to the horizon explore, in scripts of so many steps."""
     rng = np.random.default_rng(3)
-    explored = np.zeros((runs, horizon), np.int64)
+    explored = np.zeros((runs, horizon - before), np.int64)
     for run in range(runs):
-        for t in _times(rng, rate, size, horizon, steps):
-            explored[run, t - 1] = 1
+        for t in _times(rng, rate, size, horizon, steps, before):
+            explored[run, t - before - 1] = 1
     return explored
 
 
 def _times(
-    rng: np.random.Generator, rate: float, size: int, horizon: int, steps: int
+    rng: np.random.Generator, rate: float, size: int, horizon: int, steps: int, before: int = 0
 ) -> Iterator[int]:
-    before = 0
     while True:
-        gaps = _script.exploration_gaps(rng, rate, size, before, horizon, steps)
+        gaps = SCRIPT.exploration_gaps(rng, rate, size, before, horizon, steps)
         yield from (before + np.cumsum(gaps + 1)).tolist()
         if len(gaps) < steps:
             return
@@ -167,22 +205,36 @@ def count_law(chances: Floats) -> Floats:
 
 
 @pytest.mark.parametrize(
-    ("rate", "size", "steps", "runs"),
-    [(0.3, 2, 1000, 20_000), (0.9, 6, 1000, 20_000), (1.2, 9, 1000, 20_000), (0.9, 6, 3, 5000)],
+    ("rate", "size", "steps", "runs", "before"),
+    [
+        (0.3, 2, 1000, 20_000, 0),
+        (0.9, 6, 1000, 20_000, 0),
+        (1.2, 9, 1000, 20_000, 0),
+        (0.9, 6, 3, 5000, 0),
+        (1.5, 6, 1000, 20_000, 40 * _script._SPAN),  # a span of 41 rounds and part of the next
+    ],
 )
 def test_each_round_explores_with_its_own_chance(
-    rate: float, size: int, steps: int, runs: int
+    rate: float, size: int, steps: int, runs: int, before: int
 ) -> None:
-    horizon = 50
-    chances = epsilons(rate, size, horizon)
-    explored = explorations(rate, size, horizon, runs, steps)
+    horizon = before + 50
+    chances = epsilons(rate, size, horizon)[before:]
+    explored = explorations(rate, size, horizon, runs, steps, before)
     sure = chances == 1.0
     assert (explored[:, sure] == 1).all()
     surprise = (explored.mean(axis=0) - chances)[~sure]
     surprise /= np.sqrt(chances * (1 - chances) / runs)[~sure]
     # Sums of squares of independent standard normals: mean n, standard deviation sqrt(2 n).
     assert (surprise**2).sum() < len(surprise) + 4 * math.sqrt(2 * len(surprise))
-    assert fits(np.bincount(explored.sum(axis=1), minlength=horizon + 1), count_law(chances))
+    assert fits(np.bincount(explored.sum(axis=1), minlength=51), count_law(chances))
+
+
+def test_chances_within_a_span_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spans twice as long as all before, in which epsilon_t falls by a fifth; not compiled."""
+    for name in ("_epsilon", "exploration_gaps"):
+        monkeypatch.setattr(SCRIPT, name, getattr(SCRIPT, name).py_func)
+    monkeypatch.setattr(SCRIPT, "_SPAN", 1)
+    test_each_round_explores_with_its_own_chance(0.9, 6, 1000, 10_000, 20)
 
 
 def test_rounds_explore_independently() -> None:

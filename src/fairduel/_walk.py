@@ -1,4 +1,4 @@
-"""Compiled: the arms drawn while policies change often, and the counting of answers."""
+"""Compiled: the arms drawn while policies change often, and answers drawn and counted."""
 
 import numpy as np
 from numba import types
@@ -11,6 +11,7 @@ _INTS = types.int64[::1]
 _PAIRS = types.int64[:, ::1]
 _POLICIES = types.float64[:, ::1]
 _WINS = types.float64[:, :, ::1]
+_PREFERENCES = types.Array(types.float64, 3, "A", readonly=True)  # laid out anyhow
 
 # Up to so many rounds, drawing each is cheaper than drawing the counts.
 _SINGLY = 64
@@ -69,11 +70,23 @@ def _mix(rng: np.random.Generator, policy: Floats, rounds: int, shown: Ints, pla
                 plays[i, j] += rights[j]
 
 
+@part
+def _same(policies: Floats, a: int, b: int) -> bool:
+    arm = 0
+    while arm < policies.shape[1] and policies[a, arm] == policies[b, arm]:
+        arm += 1
+    return bool(arm == policies.shape[1])
+
+
 @kernel((_RNG, _POLICIES, _INTS, _PAIRS, _INTS))
 def walk(
     rng: np.random.Generator, policies: Floats, gaps: Ints, duels: Ints, lengths: Ints
 ) -> tuple[Ints, Ints]:
-    """Policies and duels in turn, through stretches that end anywhere; see Nature.walk."""
+    """Policies and duels in turn, through stretches that end anywhere; see Nature.walk.
+
+    What is counted does not tell the rounds of a stretch apart, so those of one policy are drawn
+    together, whatever duels come between.
+    """
     arms = policies.shape[1]
     shown = np.zeros((lengths.size, arms), np.int64)
     plays = np.zeros((arms, arms), np.int64)
@@ -81,12 +94,17 @@ def walk(
     gap = gaps[0] if gaps.size > 0 else 0
     for stretch in range(lengths.size):
         left = lengths[stretch]
+        of, rounds = step, 0  # to be drawn, from the policy of that step
         while left > 0:
             if gap > 0:
-                rounds = min(gap, left)
-                _mix(rng, policies[step], rounds, shown[stretch], plays)
-                gap -= rounds
-                left -= rounds
+                if not _same(policies, of, step):
+                    _mix(rng, policies[of], rounds, shown[stretch], plays)
+                    rounds = 0
+                of = step
+                now = min(gap, left)
+                rounds += now
+                gap -= now
+                left -= now
             else:
                 i, j = duels[step]
                 shown[stretch, i] += 1
@@ -95,7 +113,20 @@ def walk(
                 left -= 1
                 step += 1
                 gap = gaps[step] if step < gaps.size else 0
+        if rounds > 0:
+            _mix(rng, policies[of], rounds, shown[stretch], plays)
     return shown, plays
+
+
+@kernel((_RNG, _PREFERENCES, _PAIRS))
+def toss(rng: np.random.Generator, preferences: Floats, pairs: Ints) -> Floats:
+    """(n, D) 1 where a user prefers the left arm of a pair, played once; else 0."""
+    answers = np.empty((len(pairs), len(preferences)))
+    for row in range(len(pairs)):
+        i, j = pairs[row]
+        for user in range(len(preferences)):
+            answers[row, user] = 1.0 if rng.random() < preferences[user, i, j] else 0.0
+    return answers
 
 
 @kernel((_WINS, _PAIRS, _INTS, _POLICIES))

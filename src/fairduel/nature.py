@@ -18,9 +18,12 @@ class Nature:
 
     def answers(self, pairs: Ints, counts: Ints) -> Floats:
         """How often each user prefers the left arm: (n, D) ~ Binomial(count, P[d, i, j])."""
-        chances = self._preferences[:, pairs[:, 0], pairs[:, 1]].T
         if (counts == 1).all():  # a coin each, which is quicker thrown than counted
-            return (self._rng.random(chances.shape) < chances).astype(np.float64)
+            tossed: Floats = load("fairduel._walk").toss(
+                self._rng, self._preferences, np.ascontiguousarray(pairs)
+            )
+            return tossed
+        chances = self._preferences[:, pairs[:, 0], pairs[:, 1]].T
         return self._rng.binomial(counts[:, None], chances).astype(np.float64)
 
     def pairs(self, left: Floats, right: Floats, lengths: Ints) -> Ints:

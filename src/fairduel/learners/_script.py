@@ -11,7 +11,10 @@ from fairduel.compiled import kernel, part
 _RNG = types.npy_rng
 _INTS = types.int64[::1]
 _PAIRS = types.int64[:, ::1]
+_VECTOR = types.float64[::1]
 _MATRIX = types.float64[:, ::1]
+
+_SPAN = 64  # epsilon_t is bounded over t / 64 rounds at a time, in which it falls by half a percent
 
 
 @part
@@ -26,20 +29,30 @@ def exploration_gaps(
 ) -> Ints:
     """Rounds without exploration before each of the next ``steps`` explorations.
 
-    Round t explores with probability epsilon_t, independently. By thinning: a candidate comes
-    after a geometric time at the present epsilon, which no later one exceeds, and is accepted
-    with epsilon_t / present epsilon. Stops at the first exploration beyond the horizon.
+    Round t explores with probability epsilon_t, independently. By thinning, a span of rounds at a
+    time: candidates come after geometric times at the epsilon of the span's first round, which no
+    later one exceeds, and are accepted with epsilon_t over that. Most are without computing it,
+    as no round has less than the span's last. A time that leads beyond the span ends there, since
+    geometric times have no memory. Stops at the first exploration beyond the horizon.
     """
     gaps = np.empty(steps, np.int64)
-    t = before
-    last = before
+    t, last, end = before, before, before
+    most, least, scale = 0.0, 0.0, 0.0
     for step in range(steps):
         while True:
-            bound = _epsilon(rate, size, t + 1)
-            t += rng.geometric(bound)
-            if t > horizon:
-                return gaps[:step]
-            if rng.random() * bound <= _epsilon(rate, size, t):
+            if t == end:
+                if t >= horizon:
+                    return gaps[:step]
+                end = min(horizon, t + 1 + t // _SPAN)
+                most, least = _epsilon(rate, size, t + 1), _epsilon(rate, size, end)
+                scale = -1.0 / np.log1p(-most)  # 0 where it is certain
+            wait = rng.standard_exponential() * scale  # its whole part: rounds before a candidate
+            if wait >= end - t:
+                t = end
+                continue
+            t += 1 + int(wait)
+            level = rng.random() * most
+            if level <= least or level <= _epsilon(rate, size, t):
                 break
         gaps[step] = t - last - 1
         last = t
@@ -58,36 +71,111 @@ def least_played(plays: Ints, steps: int) -> Ints:
     return chosen
 
 
+# What is known. ``won[d, k]`` and ``heard[d, k]``: the duels of arm k with d's winner so far, those
+# that k won and all of them. A duel counts for every user whose winner is in it.
+
+
+@part
+def _fill_scores(won: Floats, heard: Floats, winners: Ints, scores: Floats) -> None:
+    """The empirical scores (Algorithm 1, lines 2-5)."""
+    users, arms = won.shape
+    for user in range(users):
+        for arm in range(arms):
+            known = heard[user, arm] > 0.0
+            scores[user, arm] = 2.0 * won[user, arm] / heard[user, arm] if known else 0.0
+        scores[user, winners[user]] = 1.0
+
+
+@part
+def _hear(
+    won: Floats, heard: Floats, user: int, winner: int, left: int, right: int, answer: float
+) -> int:
+    """Count a user's answer to a duel; gives the arm that it is about, or -1."""
+    if winner == left:
+        arm, share = right, 1.0 - answer
+    elif winner == right:
+        arm, share = left, answer
+    else:
+        return -1
+    won[user, arm] += share
+    heard[user, arm] += 1.0
+    return arm
+
+
 @kernel((_MATRIX, _MATRIX, _INTS, _PAIRS, _MATRIX))
 def running_scores(
     won: Floats, heard: Floats, winners: Ints, pairs: Ints, answers: Floats
 ) -> Floats:
     """Empirical scores (n+1, D, K) before the first and after each of the n answered duels.
 
-    ``won[d, k]`` and ``heard[d, k]``: duels of arm k with d's winner so far, of those the ones
-    that k won. A duel counts for every user whose winner is in it.
+    The duels are added to ``won`` and ``heard``.
     """
     users, arms = won.shape
-    won = won.copy()
-    heard = heard.copy()
-    scores = np.zeros((len(pairs) + 1, users, arms))
-    for user in range(users):
-        for arm in range(arms):
-            if heard[user, arm] > 0:
-                scores[0, user, arm] = 2.0 * won[user, arm] / heard[user, arm]
-        scores[0, user, winners[user]] = 1.0
+    scores = np.empty((len(pairs) + 1, users, arms))
+    _fill_scores(won, heard, winners, scores[0])
     for step in range(len(pairs)):
         scores[step + 1] = scores[step]
         left, right = pairs[step]
         for user in range(users):
-            arm = right
-            share = 1.0 - answers[step, user]
-            if winners[user] == right:
-                arm = left
-                share = answers[step, user]
-            elif winners[user] != left:
-                continue
-            won[user, arm] += share
-            heard[user, arm] += 1.0
-            scores[step + 1, user, arm] = 2.0 * won[user, arm] / heard[user, arm]
+            arm = _hear(won, heard, user, winners[user], left, right, answers[step, user])
+            if arm >= 0:
+                scores[step + 1, user, arm] = 2.0 * won[user, arm] / heard[user, arm]
     return scores
+
+
+@part
+def _add_user(
+    scores: Floats, policy: Floats, weight: float, prices: Floats, user: int, gradient: Floats
+) -> None:
+    """What a user adds to the centred gradient, and its price: the weight over the utility."""
+    utility = 0.0
+    for arm in range(policy.size):
+        utility += scores[arm] * policy[arm]
+    prices[user] = weight / utility
+    for arm in range(policy.size):
+        gradient[arm] += prices[user] * scores[arm] - weight
+
+
+@kernel((_MATRIX, _MATRIX, _INTS, _PAIRS, _MATRIX, _VECTOR, _VECTOR, types.float64))
+def stays_best(
+    won: Floats,
+    heard: Floats,
+    winners: Ints,
+    pairs: Ints,
+    answers: Floats,
+    policy: Floats,
+    weights: Floats,
+    tolerance: float,
+) -> int:
+    """After how many of the n answered duels the policy is not of highest Nash welfare any more.
+
+    n + 1 if it always is. It is where no entry of the centred gradient, q_k = sum_d w_d
+    (S[d, k] - u_d) / u_d, is above the tolerance: the solver's own certificate, by which it would
+    give back the policy that it began from. A duel changes one score of few users. Where the
+    policy does not play the arm, that changes one entry; else it changes what the user gets and
+    so all entries. The duels so far are added to ``won`` and ``heard``.
+    """
+    users, arms = won.shape
+    scores, prices, gradient = np.empty((users, arms)), np.zeros(users), np.zeros(arms)
+    _fill_scores(won, heard, winners, scores)
+    for user in range(users):
+        _add_user(scores[user], policy, weights[user], prices, user, gradient)
+    for step in range(len(pairs)):
+        left, right = pairs[step]
+        for user in range(users):
+            arm = _hear(won, heard, user, winners[user], left, right, answers[step, user])
+            if arm < 0:
+                continue
+            score = 2.0 * won[user, arm] / heard[user, arm]
+            if policy[arm] == 0.0:
+                gradient[arm] += prices[user] * (score - scores[user, arm])
+                scores[user, arm] = score
+            else:
+                for k in range(arms):
+                    gradient[k] -= prices[user] * scores[user, k] - weights[user]
+                scores[user, arm] = score
+                _add_user(scores[user], policy, weights[user], prices, user, gradient)
+        for k in range(arms):
+            if not gradient[k] <= tolerance:  # NaN where somebody gets nothing
+                return step + 1
+    return len(pairs) + 1

@@ -14,6 +14,7 @@ from fairduel.compiled import load
 from fairduel.errors import InputError
 from fairduel.estimate import empirical_scores
 from fairduel.identify import Tournament, TournamentState
+from fairduel.learners.course import Course
 from fairduel.learners.phases import (
     AS_RUN_TOURNAMENT,
     check_exploration,
@@ -27,7 +28,8 @@ from fairduel.welfare import FrankWolfe, Nash, Welfare
 
 # Explorations planned in one offer: enough that Python's share of the time is small.
 _SCRIPT_STEPS = 1000
-_SCRIPT_SCORES = 5_000_000  # with many users and arms fewer: so many scores are kept at once
+_SCRIPT_ANSWERS = 32_000  # with few users and arms more: larger arrays cost more to get than fill
+_SCRIPT_SCORES = 5_000_000  # with very many fewer, of so many scores in all
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,22 +161,22 @@ class FairEpsilonGreedy:
         assert state.policy is not None and state.later is not None
         left = state.horizon - state.tournament.tally.rounds - state.later.rounds
         ends = np.cumsum(gaps + 1) - state.done
-        open_ = np.flatnonzero((ends > 0) & (ends <= left))
-        if len(open_) == 0:
+        first, end = ends.searchsorted([0, left], side="right").tolist()
+        if first >= end:  # beyond the horizon, too
             return commit(state.policy, max(left, 1)), state
         due = self._next_solution(state)
-        if len(open_) > due:  # end where a solution is due: which it was last is not remembered
-            open_ = open_[: len(open_) - (len(open_) - due) % self.solve_every]
-        steps = self._schedule(state)[: len(gaps)]
-        pairs = self._pairs(state)[steps[open_]]
-        gaps = np.diff(ends[open_], prepend=0) - 1
+        if end - first > due:  # end where a solution is due: which it was last is not remembered
+            end -= (end - first - due) % self.solve_every
+        pairs = self._pairs(state)[self._schedule(state, end)[first:]]
+        gaps = np.diff(ends[first:end], prepend=0) - 1
         return Script(gaps, pairs, _Follow(self, state, pairs)), state
 
     def _next_script(self, state: EpsilonGreedyState) -> tuple[EpsilonGreedyState, Ints]:
         """Turn to the next script; one with fewer steps than it may have is the last."""
         assert state.explored is not None and state.length is not None
         if state.length > 0:
-            counts = np.bincount(self._schedule(state), minlength=len(state.explored))
+            played = self._schedule(state, self._script_steps(state))
+            counts = np.bincount(played, minlength=len(state.explored))
             state = changed(
                 state,
                 script=state.script + 1,
@@ -200,20 +202,23 @@ class FairEpsilonGreedy:
         )
         return gaps
 
-    def _schedule(self, state: EpsilonGreedyState) -> Ints:
-        """Which pair each step of this script explores: in turn, or the one played least."""
+    def _schedule(self, state: EpsilonGreedyState, steps: int) -> Ints:
+        """Which pair each of the first steps of this script explores.
+
+        In turn, or the one played least.
+        """
         assert state.explored is not None
         if self.least_played:
-            chosen: Ints = load("fairduel.learners._script").least_played(
-                state.explored, self._script_steps(state)
-            )
+            chosen: Ints = load("fairduel.learners._script").least_played(state.explored, steps)
             return chosen
-        steps = self._script_steps(state)
-        return (state.script * steps + np.arange(steps)) % len(state.explored)
+        before = state.script * self._script_steps(state)
+        return (before + np.arange(steps)) % len(state.explored)
 
     def _script_steps(self, state: EpsilonGreedyState) -> int:
         """Explorations in a script."""
-        return min(_SCRIPT_STEPS, max(1, _SCRIPT_SCORES // state.tournament.candidates.size))
+        users, arms = state.tournament.candidates.shape
+        steps = max(_SCRIPT_STEPS, _SCRIPT_ANSWERS // max(users, arms))
+        return int(min(steps, max(1, _SCRIPT_SCORES // (users * arms))))
 
     def _solve_if_due(self, state: EpsilonGreedyState) -> EpsilonGreedyState:
         """Line 12: the best policy, again once ``solve_every`` explorations were answered."""
@@ -252,16 +257,12 @@ class FairEpsilonGreedy:
         winners = self.tournament.winners(state.tournament)
         return empirical_scores(self._wins(state), winners)
 
-    def _running_scores(self, state: EpsilonGreedyState, pairs: Ints, answers: Floats) -> Floats:
-        """The scores (n+1, D, K) before and after each of n duels; see the kernel."""
+    def _won_and_heard(self, state: EpsilonGreedyState) -> tuple[Floats, Floats]:
+        """(D, K) of each user's duels of its winner and an arm: those the arm won, and all."""
         winners = self.tournament.winners(state.tournament)
         wins, users = self._wins(state), np.arange(len(winners))
         won = wins[users, :, winners]
-        heard = won + wins[users, winners, :]
-        scores: Floats = load("fairduel.learners._script").running_scores(
-            won, heard, winners, np.ascontiguousarray(pairs), np.ascontiguousarray(answers)
-        )
-        return scores
+        return won, won + wins[users, winners, :]
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,8 +277,13 @@ class _Follow:
         state, learner = self.state, self.learner
         assert state.policy is not None
         steps = min(len(answers) + 1, len(self.pairs))
-        solved = np.arange(learner._next_solution(state), steps, learner.solve_every)
-        scores = learner._running_scores(state, self.pairs[: steps - 1], answers[: steps - 1])
-        policies = learner.welfare.follow(scores[solved], state.policy)
-        latest = np.searchsorted(solved, np.arange(steps), side="right")
-        return np.asarray(np.vstack([state.policy, policies])[latest])
+        return Course(
+            learner.welfare,
+            learner.tournament.winners(state.tournament),
+            learner._won_and_heard(state),
+            self.pairs[: steps - 1],
+            answers[: steps - 1],
+            state.policy,
+            learner._next_solution(state),
+            learner.solve_every,
+        ).policies()

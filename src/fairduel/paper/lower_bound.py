@@ -30,10 +30,7 @@ from fairduel.sweep import Cell
 
 SQUARES = (4, 8)  # D = K, for the slope in T
 HORIZONS = tuple(10**power for power in range(3, 9))
-# Fair-epsilon-Greedy decides about T^(2/3) times, so its runs take the longer the larger D and K.
-MOST_ROUNDS = {("fair-eps", 8): 10**7}
 EPSILONS = (0.01, 0.001)  # besides the proof's, which falls with T
-EPSILON_HORIZONS = HORIZONS[:-1]
 SIDES = (4, 6, 10, 16)  # min(K, D), for the slope in it
 SIDE_ROUNDS = 10**6
 # Three ways to let M = min(K, D) grow; by name, D and K for each M.
@@ -116,16 +113,12 @@ class LowerBound:
 
     @cached_property
     def over_time(self) -> dict[tuple[str, int], Series]:
-        return {
-            (learner, side): _over_time(learner, side, MOST_ROUNDS.get((learner, side)))
-            for side in SQUARES
-            for learner in FAIR
-        }
+        return {(learner, side): _over_time(learner, side) for side in SQUARES for learner in FAIR}
 
     @cached_property
     def over_epsilon(self) -> dict[tuple[str, float], Series]:
         return {
-            (learner, epsilon): _over_time(learner, SQUARES[0], EPSILON_HORIZONS[-1], epsilon)
+            (learner, epsilon): _over_time(learner, SQUARES[0], epsilon)
             for epsilon in EPSILONS
             for learner in FAIR
         }
@@ -160,9 +153,7 @@ class LowerBound:
                 f"horizon by ε = {HARD_C} (M / 2304 T)^(1/3), M = min(K, D), at most "
                 f"{HARD_EPSILON_MOST}; each point is a horizon of its own. The lower bound drawn "
                 "in has the proof's own constant: εT/2 − T^−2 (Case 1), and for a fixed ε no more "
-                "than its value at T = M / 2304 ε³ (Case 2). Fair-ε-Greedy solves after every "
-                "exploration, of which there are about T^(2/3); with D = K = 8 it stops at T = "
-                f"{MOST_ROUNDS['fair-eps', 8]:,} to save time."
+                "than its value at T = M / 2304 ε³ (Case 2)."
             ),
             Picture(
                 "lower-bound",
@@ -324,9 +315,9 @@ def _winners(users: int, arms: int, run: int) -> str:
     return "/".join(map(str, instance.winners))
 
 
-def _over_time(learner: str, side: int, most: int | None, epsilon: float | None = None) -> Series:
-    x = tuple(rounds for rounds in HORIZONS if most is None or rounds <= most)
-    return Series(learner, x, tuple(Setting(side, side, rounds, epsilon) for rounds in x))
+def _over_time(learner: str, side: int, epsilon: float | None = None) -> Series:
+    settings = tuple(Setting(side, side, rounds, epsilon) for rounds in HORIZONS)
+    return Series(learner, HORIZONS, settings)
 
 
 def _bound(series: Series, label: str, style: int = 0) -> figures.Line:

@@ -1,0 +1,98 @@
+"""The best policy after each of many answered duels, most of which change little or nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairduel.arrays import Floats, Ints
+from fairduel.compiled import load
+from fairduel.welfare import Nash, Welfare
+from fairduel.welfare.scores import mean_one
+
+_SCORES = 30_000  # held at once: what a processor keeps near
+_PATIENCE = 16  # policies to solve for, before one is expected to last again
+
+
+class Course:
+    """Step b comes after b answered duels. It has the policy of the last solution until then.
+
+    winners: (D,); won, heard: (D, K) duels of each arm with each user's winner that came before,
+    those the arm won and all of them; pairs: (n, 2) and answers: (n, D) as in ``Script``;
+    policy: that of step 0; due: the first step to solve for, at least 1; every: and each so many
+    steps from there.
+
+    Solving begins from the policy before and gives it back where it is still best to the
+    solver's tolerance. With the Nash welfare that is found out more cheaply than by solving, from
+    what a duel changes, so where a policy lasts nothing is solved.
+    """
+
+    def __init__(
+        self,
+        welfare: Welfare,
+        winners: Ints,
+        won_and_heard: tuple[Floats, Floats],
+        pairs: Ints,
+        answers: Floats,
+        policy: Floats,
+        due: int,
+        every: int,
+    ) -> None:
+        self._welfare = welfare
+        self._winners = winners
+        self._won, self._heard = (counts.copy() for counts in won_and_heard)
+        self._pairs = np.ascontiguousarray(pairs)
+        self._answers = np.ascontiguousarray(answers)
+        self._policies = np.empty((len(pairs) + 1, len(policy)))
+        self._policies[0] = policy
+        self._known = 1  # steps whose policies are there
+        self._at = 0  # the step that the counts are of
+        self._due, self._every = due, every
+
+    def policies(self) -> Floats:
+        """(n + 1, K)"""
+        steps, at_once = len(self._policies), max(1, _SCORES // self._won.size)
+        # The kernel knows this welfare, not what a subclass makes of it, and looks at every step.
+        can_last = type(self._welfare) is Nash and self._every == self._due == 1
+        patience = _PATIENCE if can_last else steps
+        while self._known < steps:
+            if can_last:
+                patience = _PATIENCE if self._keep() >= patience else 2 * patience
+            end = min(self._known + patience, steps)
+            while self._known < end:
+                self._solve(min(self._known + at_once, end))
+        return self._policies
+
+    def _keep(self) -> int:
+        """Keep to the last policy while it is best; gives for how many steps."""
+        assert isinstance(self._welfare, Nash) and self._at == self._known - 1
+        policy = self._policies[self._at]
+        lasted = load("fairduel.learners._script").stays_best(
+            self._won,
+            self._heard,
+            self._winners,
+            self._pairs[self._at :],
+            self._answers[self._at :],
+            policy,
+            mean_one(self._welfare.weights, len(self._winners)),
+            self._welfare.tolerance,
+        )
+        self._policies[self._known : self._at + lasted] = policy
+        self._known = self._due = self._at + lasted
+        self._at = min(self._known, len(self._pairs))
+        return int(lasted)
+
+    def _solve(self, end: int) -> None:
+        """Find the policies of the steps before ``end``."""
+        scores = load("fairduel.learners._script").running_scores(
+            self._won,
+            self._heard,
+            self._winners,
+            self._pairs[self._at : end - 1],
+            self._answers[self._at : end - 1],
+        )
+        last = self._policies[self._known - 1]
+        found = self._welfare.follow(scores[self._due - self._at :: self._every], last)
+        self._policies[self._known : self._due] = last
+        self._policies[self._due : end] = np.repeat(found, self._every, axis=0)[: end - self._due]
+        self._due += self._every * len(found)
+        self._known, self._at = end, end - 1
