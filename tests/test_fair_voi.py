@@ -2,25 +2,20 @@
 
 import dataclasses
 import json
-import math
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy import special, stats
 
 from fairduel.arrays import Floats
-from fairduel.compiled import load
 from fairduel.errors import InputError
 from fairduel.generate import hard_instance, random_instance
 from fairduel.instance import Instance
 from fairduel.jsonable import classes_in, decode, encode
 from fairduel.learners import FairETC, Learner
-from fairduel.learners import fair_voi as voi
 from fairduel.learners.fair_voi import FairVOI, VOIState
-from fairduel.play import Mix
+from fairduel.nature import Nature
+from fairduel.play import Mix, draw_round
 from fairduel.simulate import simulate
 from fairduel.tally import Tally
 from fairduel.testing import LEARNER_LAWS
@@ -33,62 +28,6 @@ LEARNERS = {"horizon known": FairVOI(), "anytime": FairVOI(anytime=True)}
 @pytest.mark.parametrize("law", LEARNER_LAWS, ids=lambda law: law.__name__)
 def test_laws(law: Any, name: str) -> None:
     law(LEARNERS[name])
-
-
-# What it believes
-
-
-def _posterior(wins: Floats, known: int = -1, prior: float = 0.5) -> tuple[Floats, ...]:
-    said: tuple[Floats, ...] = load(voi.KERNELS).posterior(
-        wins[None], np.array([known], np.int64), prior
-    )
-    return tuple(part[0] for part in said)
-
-
-@settings(max_examples=60)
-@given(st.integers(0, 200), st.integers(0, 200))
-def test_beliefs_about_a_pair_are_those_of_a_beta_distribution(won: int, lost: int) -> None:
-    """Chance, mean and deviation below 1/2, against numerical integration."""
-    wins = np.array([[0.0, won], [lost, 0.0]])
-    log_beats, means, deviations, _, _ = _posterior(wins)
-    a, b = won + 0.5, lost + 0.5
-    below = special.betainc(a, b, 0.5)
-    if below < 1e-6:  # a normal tail is not a Beta's; nothing depends on it there
-        return
-    law = stats.beta(a, b)
-    grid = law.ppf(below * (np.arange(20_000) + 0.5) / 20_000)
-    exact = won + lost < 59  # beyond, cube roots are taken for normal
-    close = 0.01 if exact else 0.1
-    assert math.isclose(log_beats[0, 1], math.log(below), abs_tol=1e-9 if exact else 0.1)
-    if exact or below > 0.2:
-        assert math.isclose(means[0, 1], 2 * grid.mean(), abs_tol=close * 2 * law.std())
-        assert math.isclose(deviations[0, 1], 2 * grid.std(), rel_tol=close)
-
-
-def test_the_chances_of_winners_are_those_of_draws_that_have_one() -> None:
-    rng = np.random.default_rng(1)
-    wins = rng.integers(0, 5, (4, 4)).astype(np.float64)
-    np.fill_diagonal(wins, 0.0)
-    _, _, _, chances, scores = _posterior(wins)
-    upper = np.triu_indices(4, 1)
-    preferences = np.full((400_000, 4, 4), 0.5)
-    drawn = rng.beta(wins[upper] + 0.5, wins.T[upper] + 0.5, (400_000, 6))
-    preferences[:, upper[0], upper[1]] = drawn
-    preferences[:, upper[1], upper[0]] = 1.0 - drawn
-    beats_all = (preferences > 0.5).sum(axis=2) == 3
-    has_winner = beats_all.any(axis=1)
-    winners = beats_all[has_winner].argmax(axis=1)
-    assert np.allclose(chances, np.bincount(winners, minlength=4) / len(winners), atol=0.01)
-    against = preferences[has_winner][np.arange(len(winners)), :, winners]
-    assert np.allclose(scores, (2.0 * against).mean(axis=0), atol=0.01)
-
-
-def test_known_winners_are_believed() -> None:
-    wins = np.array([[0.0, 9.0], [0.0, 0.0]])
-    _, _, _, chances, scores = _posterior(wins, known=1)
-    assert chances.tolist() == [0.0, 1.0]
-    assert scores[1] == 1.0
-    assert scores[0] < 1.0
 
 
 # What it decides
@@ -127,7 +66,106 @@ def test_it_asks_when_nothing_is_known() -> None:
     assert outlook.near_best < 0.9
     assert outlook.why == "Nothing has been asked yet."
     _, state = learner.ask(state)
-    assert "worth most" in learner.outlook(state, arms=["a", "b", "c", "d"]).why
+    assert "a vote on" in learner.outlook(state, arms=["a", "b", "c", "d"]).why
+
+
+def test_it_says_why_the_pair_that_was_shown_was_chosen() -> None:
+    learner, names = FairVOI(), ["soup", "stew", "rice", "fish"]
+    wins = 3.0 * random_instance(3, 4, seed=5).preferences
+    wins[:, np.arange(4), np.arange(4)] = 0.0
+    _, state = learner.ask(_told(learner, wins, horizon=2000))
+    assert state.offer is not None
+    asked = state.offer.asked
+    assert asked is not None
+    assert len(asked.pairs) > 1
+    for (i, j), worth, cost in zip(asked.pairs, asked.worth, asked.cost, strict=True):
+        why = learner.outlook(state, names, shown=(j, i)).why
+        assert f"a vote on {names[i]} and {names[j]} " in why
+        assert f"{worth:.2g} rounds" in why or worth < 0.005
+        assert f"{cost:.2g} rounds" in why or cost < 0.005
+    assert "the same" in learner.outlook(state, names, shown=(2, 2)).why
+
+
+def test_who_never_answers_is_not_waited_for() -> None:
+    """A silent third user costs the other two next to nothing."""
+    explored = []
+    for silent in (0, 1):
+        learner, rng = FairVOI(), np.random.default_rng(1)
+        instance, count = random_instance(2, 5, seed=3), 0
+        state = learner.init(2 + silent, 5, 400, seed=1)
+        for _ in range(400):
+            play, state = learner.ask(state)
+            assert isinstance(play, Mix)
+            count += play.phase == "explore"
+            shown = draw_round(play, 2 + silent, rng)
+            tally = Tally.empty(2 + silent, 5)
+            tally.plays[shown.left, shown.right] = 1
+            if shown.left != shown.right:
+                won = rng.random(2) < instance.preferences[:, shown.left, shown.right]
+                tally.wins[:2, shown.left, shown.right] = won
+                tally.wins[:2, shown.right, shown.left] = ~won
+            state = learner.tell(state, tally)
+        explored.append(count)
+        outlook = learner.outlook(state)
+    assert explored[1] < 1.5 * explored[0] + 40
+    assert outlook.duels_worth_asking == 0
+
+
+def test_an_early_unlucky_answer_hides_nobody_for_ever() -> None:
+    """Arm 2 may be the winner but for two answers for arm 1: that pair is worth asking about.
+
+    Not only the pair with the likeliest winner, arm 0, stands in its way.
+    """
+    wins = np.zeros((1, 3, 3))
+    wins[0, 0, 1], wins[0, 1, 0] = 40.0, 20.0
+    wins[0, 0, 2], wins[0, 2, 0] = 30.0, 29.0
+    wins[0, 1, 2] = 2.0
+    learner = FairVOI()
+    state = _told(learner, wins, horizon=100_000)
+    belief = learner._belief(state)
+    worth = learner._worth(state, belief, learner.policy(state), 90_000.0)
+    assert worth.winner_slope[1, 2] > 0.01 * worth.winner_slope.max() > 0.0
+
+
+def test_the_number_of_duels_worth_asking_is_about_right() -> None:
+    """What it says after 30 rounds, and how many are then played for their answers."""
+    said: list[int] = []
+    played: list[int] = []
+    for seed in range(12):
+        learner, rng = FairVOI(), np.random.default_rng(seed)
+        nature = Nature(random_instance(3, 4, seed=200 + seed), rng)
+        state, count = learner.init(3, 4, 400, seed), 0
+        while state.tally.rounds < 400:
+            if state.tally.rounds >= 30 and len(said) == len(played):
+                said.append(learner.outlook(state).duels_worth_asking)
+                count = 0
+            play, state = learner.ask(state)
+            assert isinstance(play, Mix)
+            rounds = min(play.rounds, 400 - state.tally.rounds)
+            count += rounds if play.phase == "explore" else 0
+            state = learner.tell(state, _answered(play, rounds, nature, rng))
+        played.append(count)
+    assert 0.5 < np.mean(said) / np.mean(played) < 2.0
+
+
+def _answered(play: Mix, rounds: int, nature: Nature, rng: np.random.Generator) -> Tally:
+    arms = len(play.left)
+    plays = rng.multinomial(rounds, np.outer(play.left, play.right).ravel()).reshape(arms, arms)
+    pairs = np.argwhere((plays > 0) & ~np.eye(arms, dtype=bool))
+    won = nature.answers(pairs, plays[tuple(pairs.T)]).T
+    wins = np.zeros((len(won), arms, arms))
+    wins[:, pairs[:, 0], pairs[:, 1]] += won
+    wins[:, pairs[:, 1], pairs[:, 0]] += plays[tuple(pairs.T)] - won
+    return Tally(plays, wins)
+
+
+def test_anytime_does_not_look_at_the_horizon() -> None:
+    learner = FairVOI(anytime=True)
+    wins = 5.0 * random_instance(3, 4, seed=5).preferences
+    wins[:, np.arange(4), np.arange(4)] = 0.0
+    offers = [learner.ask(_told(learner, wins, horizon))[1].offer for horizon in (1, 30, 10**9)]
+    texts = {json.dumps(encode(offer)) for offer in offers}
+    assert len(texts) == 1
 
 
 def test_the_last_round_is_not_for_learning() -> None:
@@ -136,18 +174,6 @@ def test_the_last_round_is_not_for_learning() -> None:
     play, _ = learner.ask(state)
     assert isinstance(play, Mix)
     assert play.phase == "exploit"
-
-
-def test_a_user_with_a_cycle_is_named_and_served() -> None:
-    cycle = np.array([[0.5, 0.9, 0.2], [0.1, 0.5, 0.9], [0.8, 0.1, 0.5]])
-    clear = np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.6], [0.1, 0.4, 0.5]])
-    wins = _sure(np.stack([cycle, clear]), 200.0)
-    learner = FairVOI()
-    state = _told(learner, wins)
-    outlook = learner.outlook(state)
-    assert outlook.without_winner == (0,)
-    assert outlook.references.tolist() == [0, 0]  # arm 0 loses least badly
-    assert abs(learner.policy(state).sum() - 1.0) < 1e-9
 
 
 def test_an_outlook_holds_the_truth() -> None:

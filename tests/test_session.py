@@ -23,6 +23,7 @@ from fairduel import (
     UniformOverUsers,
     Utilitarian,
 )
+from fairduel.posterior import believe, estimate_utilities
 from fairduel.session import _checksum
 
 USERS = ["ann", "bob", "cat"]
@@ -366,7 +367,9 @@ def test_the_smallest_groups_work(users: int, arms: int) -> None:
     for _ in range(12):
         duel = session.ask()
         session.tell(duel.id, {"ann": duel.left})
-    assert sum(session.policy().policy.values()) == pytest.approx(1.0)
+    told = session.policy()
+    assert sum(told.policy.values()) == pytest.approx(1.0)
+    assert arms > 1 or set(told.favourites.values()) == {"pizza"}
 
 
 def test_estimates_close_in_on_the_truth() -> None:
@@ -404,6 +407,159 @@ def test_unless_told_the_learner_weighs_what_answers_are_worth(tmp_path: Path) -
 def test_only_a_learner_that_knows_tells_where_people_stand() -> None:
     with pytest.raises(InputError, match="FairETC cannot tell where people stand"):
         new_session(FairETC()).outlook()
+
+
+# What the recommendation says of everybody
+
+
+def test_policy_and_outlook_say_the_same() -> None:
+    for learner in (FairVOI(), FairVOI(anytime=True, winners=(2, 3, 1))):
+        session = new_session(learner)
+        vote(session, 40, np.random.default_rng(1))
+        policy, outlook = session.policy(), session.outlook()
+        for name in ("policy", "utilities", "favourites", "without_winner", "remarks"):
+            assert getattr(policy, name) == getattr(outlook, name)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [FairVOI(winners=(0, 1)), FairETC(winners=(0, 1)), UniformOverUsers(winners=(0, 1))],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_known_winners_are_what_utilities_are_relative_to(learner: Learner[Any]) -> None:
+    """Ann's is known to be pizza, whatever was answered; bob's is soup, and nothing is answered."""
+    session = Session(["ann", "bob"], ARMS, 400, learner, seed=7)
+    for _ in range(60):
+        duel = session.ask()
+        session.tell(duel.id, {"ann": max(duel.left, duel.right)})
+    wins, only_pizza = session._tally.wins, np.array([1.0, 0.0, 0.0, 0.0])
+    told = session.policy()
+    assert told.favourites == {"ann": "pizza", "bob": "soup"}
+    assert not any("Nothing is known" in remark for remark in told.remarks)
+    found = estimate_utilities(believe(wins, (0, 1)), only_pizza, np.random.default_rng(1))
+    assert (found.low[0], found.utilities[0], found.high[0]) == (1.0, 1.0, 1.0)
+    assert found.utilities[1] < 0.9
+    share = told.policy["soup"]  # what bob gets from his own favourite alone
+    assert told.utilities["bob"].low >= share - 1e-9
+
+
+def test_the_learner_and_the_session_say_the_same() -> None:
+    session = new_session(FairVOI())
+    for rounds in (0, 5, 60):
+        vote(session, rounds, np.random.default_rng(rounds))
+        told, standing = session.policy(), session.outlook()
+        assert told.utilities == standing.utilities
+        seen = FairVOI().outlook(session._state)
+        means = [interval.mean for interval in told.utilities.values()]
+        lows = [interval.low for interval in told.utilities.values()]
+        np.testing.assert_allclose(means, seen.utilities, atol=1e-12)
+        np.testing.assert_allclose(lows, seen.low, atol=0.1)  # of other draws
+        assert tuple(session.users.index(user) for user in told.without_winner) == (
+            seen.without_winner
+        )
+
+
+def test_estimates_survive_any_number_of_answers() -> None:
+    """Many answers, all one way: probabilities beyond what a float can hold."""
+    for many in (1e3, 1e5, 1e7):
+        wins = many * np.array(
+            [[[0, 1, 1], [0, 0, 1], [0, 0, 0]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]]]
+        )
+        for policy in np.eye(3):
+            found = estimate_utilities(believe(wins), policy, np.random.default_rng(1))
+            assert found.references[0] == 0
+            assert found.utilities[0] == pytest.approx(policy[0], abs=0.01)
+            assert found.without_winner == (1,)
+            assert np.isfinite([found.utilities, found.low, found.high]).all()
+
+
+ROUND = {
+    frozenset(("rock", "scissors")): "rock",
+    frozenset(("scissors", "paper")): "scissors",
+    frozenset(("paper", "rock")): "paper",
+}
+
+
+@pytest.mark.parametrize(
+    ("learner", "horizon"),
+    [(None, 150), (None, None), (FairEpsilonGreedy(winners=(0, 1)), 600)],
+    ids=["known horizon", "unknown horizon", "paper's learner"],
+)
+def test_likes_that_go_round_in_a_circle(
+    learner: Learner[Any] | None, horizon: int | None, tmp_path: Path
+) -> None:
+    """Rock beats scissors beats paper beats rock, for ann: it goes on, and it is said."""
+    hands = ["rock", "paper", "scissors"]
+    session = Session(["ann", "bob"], hands, horizon, learner, seed=1)
+    for _ in range(horizon or 150):
+        duel = session.ask()
+        if duel.vote:
+            answer = ROUND[frozenset((duel.left, duel.right))]
+            session.tell(duel.id, {"ann": answer, "bob": min(duel.left, duel.right)})
+    told = session.policy()
+    assert told.without_winner == ("ann",)
+    assert told.favourites["ann"] in hands
+    assert told.remarks == (
+        "ann has no clear favourite, since none beats all others: "
+        f"{told.favourites['ann']} is taken for it.",
+    )
+    assert told.favourites["bob"] == "paper"
+    assert sum(told.policy.values()) == pytest.approx(1.0)
+    assert all(0.0 <= u.low <= u.high <= 1.0 for u in told.utilities.values())
+    resumed = Session.load(session_file(session, tmp_path / "s.json"))
+    assert resumed.policy() == told
+    assert resumed.ask() == session.ask()
+
+
+@pytest.mark.parametrize("learner", [FairVOI(), FairETC(tournament=QUICK)], ids=["voi", "etc"])
+def test_somebody_who_never_says_anything(learner: Learner[Any]) -> None:
+    """Bob skips and cat is undecided: no favourite is claimed, and ann is served."""
+    session = new_session(learner)
+    for _ in range(120):
+        duel = session.ask()
+        if duel.vote:
+            session.tell(duel.id, {"ann": min(duel.left, duel.right), "bob": SKIP, "cat": TIE})
+    told = session.policy()
+    assert told.favourites == {"ann": "fish", "bob": None, "cat": None}
+    assert told.without_winner == ()
+    assert told.remarks == (
+        "Nothing is known yet about what bob likes.",
+        "Nothing is known yet about what cat likes.",
+    )
+    bob = told.utilities["bob"]
+    assert bob.high - bob.low > 0.3
+    assert told.policy["fish"] > 0.2
+
+
+# Nobody knows for how long
+
+
+def test_without_a_horizon_none_is_planned_for(tmp_path: Path) -> None:
+    session = Session(USERS, ARMS, seed=4)
+    assert session.horizon is None
+    assert session.learner == FairVOI(anytime=True)
+    vote(session, 60, np.random.default_rng(1))
+    data = json.loads(fingerprint(session, tmp_path / "s.json"))
+    assert data["horizon"] is None
+    resumed = Session.load(tmp_path / "s.json")
+    assert resumed.horizon is None
+    assert resumed.outlook() == session.outlook()
+    assert [resumed.ask() for _ in range(20)] == [session.ask() for _ in range(20)]
+
+
+def test_a_learner_that_needs_no_horizon_may_be_given() -> None:
+    learner = FairVOI(anytime=True, winners=(0, 1, 2), welfare=Utilitarian())
+    session = Session(USERS, ARMS, learner=learner, seed=4)
+    duels = [session.ask() for _ in range(30)]
+    known = Session(USERS, ARMS, 10**6, learner, seed=4)
+    assert [known.ask() for _ in range(30)] == duels
+
+
+@pytest.mark.parametrize("learner", [FairVOI(), FairETC(), FairEpsilonGreedy(), UniformOverUsers()])
+def test_a_learner_that_plans_needs_a_horizon(learner: Learner[Any]) -> None:
+    name = type(learner).__name__
+    with pytest.raises(InputError, match=f"^{name} plans for a number of duels and no horizon is"):
+        Session(USERS, ARMS, learner=learner)
 
 
 def test_looking_at_the_policy_changes_nothing(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import ArrayLike
 
 from chance import alike
 from fairduel.arrays import Floats
@@ -353,8 +352,13 @@ def test_impossible_rounds_are_refused(rounds: Any) -> None:
 
 def test_unless_told_it_is_fair_voi_who_plays() -> None:
     instance = random_instance(2, 3, 0.1, 1)
-    assert np.array_equal(
-        simulate(None, instance, 50, 1).utilities, simulate(FairVOI(), instance, 50, 1).utilities
+    named = simulate(FairVOI(), instance, 50, 1, 7)
+    assert_identical(simulate(instance, 50, 1, 7), named)
+    assert_identical(simulate(instance, rounds=50, seed=1, checkpoints=7), named)
+    assert_identical(simulate(instance=instance, rounds=50, seed=1, checkpoints=7), named)
+    assert_identical(simulate(None, instance, 50, 1, 7), named)
+    assert_identical(
+        simulate(learner=FairVOI(), instance=instance, rounds=50, seed=1, checkpoints=7), named
     )
 
 
@@ -368,6 +372,19 @@ def test_an_instance_without_a_winner_is_refused_by_name() -> None:
     circle = [[0.5, 0.9, 0.1], [0.1, 0.5, 0.9], [0.9, 0.1, 0.5]]
     with pytest.raises(InputError, match="ann"):
         simulate(FairETC(), Instance([circle], users=["ann"]), 10, 1)
+
+
+@EACH
+def test_users_without_a_winner_may_be_allowed_and_are_told(name: str) -> None:
+    """Bob goes round in a circle; scores are then relative to the arm whose worst duel is best."""
+    circle = [[0.5, 0.9, 0.4], [0.1, 0.5, 0.8], [0.6, 0.2, 0.5]]
+    tensor = [TWO_USERS.preferences[0], circle]
+    run = simulate(LEARNERS[name], Instance(tensor, ["ann", "bob"], reference="maximin"), 500, 1)
+    assert run.without_winner == ("bob",)
+    scores = np.array([TWO_USERS.scores[0], [1.0, 0.2, 1.0]])
+    assert run.best == Nash().maximize(scores).value
+    assert (run.utilities <= run.rounds[:, None] + 1e-9).all()
+    assert simulate(LEARNERS[name], TWO_USERS, 50, 1).without_winner == ()
 
 
 # Seeds
@@ -465,6 +482,6 @@ def test_offers_of_epsilon_greedy_grow_with_its_explorations() -> None:
 
 
 def test_checkpoints_accept_what_numpy_counts() -> None:
-    counts: list[ArrayLike] = [5, np.int64(5)]
-    runs = [simulate(UniformOverUsers(), random_instance(1, 2), 50, 1, c) for c in counts]  # type: ignore[arg-type]
+    counts: list[Any] = [5, np.int64(5)]
+    runs = [simulate(UniformOverUsers(), random_instance(1, 2), 50, 1, c) for c in counts]
     assert [len(run.rounds) for run in runs] == [5, 5]

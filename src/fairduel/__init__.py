@@ -1,7 +1,8 @@
 """fairduel: fair decisions from pairwise votes.
 
-A researcher simulates: ``simulate(FairETC(), random_instance(10, 10), 200_000, seed=1)``.
-A team decides: ``Session(people, options, horizon=500)``, then ``ask`` and ``tell``.
+A researcher simulates: ``simulate(random_instance(10, 10), 200_000, seed=1)``.
+A team decides: ``Session(people, options)``, then ``ask`` and ``tell``.
+Either way the learner is ``FairVOI()`` unless another is given.
 """
 
 from fairduel.errors import InputError

@@ -6,8 +6,6 @@ import numpy as np
 
 from fairduel.arrays import Bools, Floats, Ints
 
-_ENTRIES = 2_000_000  # of drawn preferences held at once
-
 
 def _moments(wins: Floats) -> tuple[Floats, Floats]:
     """Posterior mean and deviation of P[d, i, j] under Jeffreys' prior, Beta(1/2, 1/2)."""
@@ -61,33 +59,3 @@ def empirical_scores(wins: Floats, winners: Ints) -> Floats:
     scores = np.divide(2.0 * won, heard, out=np.zeros_like(won), where=heard > 0)
     scores[users, winners] = 1.0
     return np.asarray(scores)
-
-
-def utility_draws(wins: Floats, policy: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    """Each user's utility under a policy, (draws, D), from the posterior of the preferences.
-
-    Each draw has its own preferences, ~ Beta(wins + 1/2, losses + 1/2), and its own reference:
-    the arm whose worst duel is best. That is the Condorcet winner wherever there is one.
-    """
-    at_once = max(1, min(draws, _ENTRIES // policy.size**2))
-    blocks = [min(at_once, draws - start) for start in range(0, draws, at_once)]
-    return np.stack(
-        [
-            np.concatenate([_utilities_of(won, policy, block, rng) for block in blocks])
-            for won in wins
-        ],
-        axis=1,
-    )
-
-
-def _utilities_of(won: Floats, policy: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    arms = len(policy)
-    upper = np.triu_indices(arms, 1)
-    lower = upper[1], upper[0]
-    chances = rng.beta(won[upper] + 0.5, won[lower] + 0.5, size=(draws, len(upper[0])))
-    preferences = np.full((draws, arms, arms), 0.5)
-    preferences[:, upper[0], upper[1]] = chances
-    preferences[:, upper[1], upper[0]] = 1.0 - chances
-    reference = preferences.min(axis=2).argmax(axis=1)
-    scores = np.minimum(1.0, 2.0 * preferences[np.arange(draws), :, reference])
-    return np.asarray(scores @ policy)

@@ -23,6 +23,7 @@ from fairduel.files import AnyPath, read_whole, write_whole
 TOLERANCE = 1e-9
 FORMAT = "fairduel instance"
 VERSION = 1
+REFERENCES = ("condorcet", "maximin")
 
 Array = TypeVar("Array", bound=np.ndarray[Any, Any])
 
@@ -34,23 +35,30 @@ class Instance:
     ``preferences[d, i, j]`` is the probability that user d prefers arm i to arm j. So
     ``P[d, i, j] + P[d, j, i] = 1`` and ``P[d, i, i] = 1/2`` (both to 1e-9; the diagonal is then
     set to 1/2 exactly). ``users`` and ``arms`` are names, "user 1", "arm 1" and so on if none
-    are given. Two instances with the same numbers and names are equal.
+    are given. Two instances with the same numbers, names and reference are equal.
 
-    A user need not have a Condorcet winner; ``winners`` and ``scores`` need one for every user
-    and say who lacks it.
+    A user need not have a Condorcet winner: ``without_winner`` names those who do not.
+    ``reference`` says what their scores are relative to. With "condorcet", as in the paper, they
+    have none, and ``scores`` is an error that names them. With "maximin" it is the arm whose worst
+    duel is best, the first of them if there are several; scores are then at most 1.
     """
 
     preferences: Floats
     users: tuple[str, ...]
     arms: tuple[str, ...]
+    reference: str
 
     def __init__(
         self,
         preferences: ArrayLike,
         users: Iterable[str] | None = None,
         arms: Iterable[str] | None = None,
+        reference: str = "condorcet",
     ) -> None:
         tensor = _checked(preferences)
+        if reference not in REFERENCES:
+            raise InputError(f"the reference is {reference!r}; use {' or '.join(REFERENCES)}.")
+        object.__setattr__(self, "reference", reference)
         object.__setattr__(self, "preferences", _frozen(tensor))
         object.__setattr__(self, "users", _names("user", users, tensor.shape[0]))
         object.__setattr__(self, "arms", _names("arm", arms, tensor.shape[1]))
@@ -61,18 +69,33 @@ class Instance:
         return _frozen(np.any(self._beats_all, axis=1))
 
     @cached_property
+    def without_winner(self) -> tuple[str, ...]:
+        """The users who have no Condorcet winner."""
+        return tuple(self.users[d] for d in np.flatnonzero(~self.has_winner))
+
+    @cached_property
     def winners(self) -> Ints:
         """(D,) each user's Condorcet winner: the arm preferred to every other (Assumption 3.1)."""
-        without = [f"{self.users[d]!r}" for d in np.flatnonzero(~self.has_winner)]
+        without = [repr(user) for user in self.without_winner]
         if without:
             who = (
                 f"user {without[0]} has" if len(without) == 1 else f"users {_listed(without)} have"
             )
             raise InputError(
                 f"{who} no Condorcet winner: no arm is preferred to every other arm with "
-                "probability above 1/2; change those preferences or leave such users out."
+                "probability above 1/2; change those preferences, leave such users out, or give "
+                "reference='maximin'."
             )
         return _frozen(self._beats_all.argmax(axis=1).astype(np.int64))
+
+    @cached_property
+    def references(self) -> Ints:
+        """(D,) the arm that each user's scores are relative to: the winner, if there is one."""
+        if self.reference == "condorcet":
+            return self.winners
+        worst = self.preferences.min(axis=2)
+        own = np.where(self.has_winner[:, None], self._beats_all, worst)
+        return _frozen(own.argmax(axis=1).astype(np.int64))
 
     @cached_property
     def scores(self) -> Floats:
@@ -81,7 +104,7 @@ class Instance:
         The winner's own score is exactly 1.
         """
         each = np.arange(len(self.users))
-        return _frozen(2.0 * self.preferences[each, :, self.winners])
+        return _frozen(np.minimum(1.0, 2.0 * self.preferences[each, :, self.references]))
 
     @cached_property
     def gap(self) -> float:
@@ -117,7 +140,7 @@ class Instance:
         """Read an instance from a ``.npz`` or ``.json`` file.
 
         A JSON file may be written by hand: an object with "preferences" (nested lists) and, if
-        wanted, "users" and "arms" (lists of names).
+        wanted, "users" and "arms" (lists of names) and "reference".
         """
         read = {".npz": _from_npz, ".json": _from_json}[_suffix(path)]
         data = read_whole(path)
@@ -129,18 +152,22 @@ class Instance:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance):
             return NotImplemented
-        same_names = self.users == other.users and self.arms == other.arms
-        return same_names and np.array_equal(self.preferences, other.preferences)
+        same_words = (self.users, self.arms, self.reference) == (
+            other.users,
+            other.arms,
+            other.reference,
+        )
+        return same_words and np.array_equal(self.preferences, other.preferences)
 
     def __hash__(self) -> int:
-        return hash((self.users, self.arms, self.preferences.tobytes()))
+        return hash((self.users, self.arms, self.reference, self.preferences.tobytes()))
 
     def __repr__(self) -> str:
         return f"Instance({len(self.users)} users, {len(self.arms)} arms)"
 
     def __reduce__(self) -> tuple[type[Instance], tuple[object, ...]]:
         # A copy made by pickle or copy is checked and read-only like the original.
-        return Instance, (self.preferences, self.users, self.arms)
+        return Instance, (self.preferences, self.users, self.arms, self.reference)
 
 
 # Checking
@@ -254,12 +281,15 @@ def _suffix(path: AnyPath) -> str:
 
 
 def _header(instance: Instance) -> dict[str, object]:
-    return {
+    header: dict[str, object] = {
         "format": FORMAT,
         "version": VERSION,
         "users": list(instance.users),
         "arms": list(instance.arms),
     }
+    if instance.reference != "condorcet":  # so that versions that know no other read the rest
+        header["reference"] = instance.reference
+    return header
 
 
 def _to_json(instance: Instance) -> bytes:
@@ -329,9 +359,10 @@ def _fields(content: object) -> dict[str, Any]:
     if "preferences" not in content:
         raise InputError('it has no "preferences"; give an instance file.')
     fields = {key: content[key] for key in content if key not in ("format", "version")}
-    unknown = sorted(set(fields) - {"preferences", "users", "arms"})
+    unknown = sorted(set(fields) - {"preferences", "users", "arms", "reference"})
     if unknown:
         raise InputError(
-            f'it has the unknown key "{unknown[0]}"; use "preferences", "users" and "arms" only.'
+            f'it has the unknown key "{unknown[0]}"; use "preferences", "users", "arms" and '
+            '"reference" only.'
         )
     return fields

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from fairduel import estimate
 from fairduel.errors import InputError
 from fairduel.files import AnyPath, read_whole, write_whole
 from fairduel.identify import Tournament
 from fairduel.jsonable import classes_in, decode, encode
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
 from fairduel.play import draw_round
+from fairduel.posterior import believe, estimate_utilities
 from fairduel.tally import Tally
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian
 
@@ -27,7 +27,7 @@ SKIP = "skip"
 
 _FORMAT = "fairduel session"
 _VERSION = 1
-_DRAWS = 1000
+_ENDLESS = 10**15  # the horizon for learners that do not look at it
 # What the settings in a session file may be made of.
 _SETTINGS = (
     FairVOI,
@@ -63,27 +63,44 @@ class Interval:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """How often to choose each arm, and what each user gets by it: 1 is their own favourite."""
+    """How often to choose each arm, and what each user gets by it.
+
+    utilities: 1 is a user's own favourite all the time. favourites: the arm that utilities are
+    relative to: the user's winner if it is known, else the likeliest to beat all others given the
+    answers; None as long as a user has preferred nothing to anything. without_winner: users for
+    whom that arm loses to some other almost surely, so that they have no clear favourite.
+    """
 
     policy: dict[str, float]
     utilities: dict[str, Interval]
+    favourites: dict[str, str | None]
+    without_winner: tuple[str, ...]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """A sentence about everybody whose favourite is not clear or not known."""
+        said = []
+        for user, arm in self.favourites.items():
+            if arm is None:
+                said.append(f"Nothing is known yet about what {user} likes.")
+            elif user in self.without_winner:
+                said.append(
+                    f"{user} has no clear favourite, since none beats all others: "
+                    f"{arm} is taken for it."
+                )
+        return tuple(said)
 
 
 @dataclass(frozen=True)
-class Standing:
+class Standing(Recommendation):
     """How far a session has come.
 
-    utilities: what each user gets from the present policy. favourites: the arm that each user's
-    utility is relative to, the likeliest to beat all others for them. without_winner: users for
-    whom no arm seems to beat all others. near_best: the probability that the present policy's
-    welfare is within 1 % of the best. duels_worth_asking: about how many more duels are worth
-    playing for their answers; 0 means that it is time to stop asking. why: why the last pair was
-    chosen.
+    near_best: the probability that the present policy's welfare is within 1 % of the best.
+    duels_worth_asking: about how many more duels are worth playing for their answers. 0 means
+    that it is time to stop asking: not that the policy is surely the best, but that more answers
+    would cost more than they bring in the duels to come. why: why the last pair was chosen.
     """
 
-    utilities: dict[str, Interval]
-    favourites: dict[str, str]
-    without_winner: tuple[str, ...]
     near_best: float
     duels_worth_asking: int
     why: str
@@ -103,11 +120,11 @@ class Session:
     """A learner at work on real votes.
 
     users, arms: their names. horizon: how many duels there will be in all, roughly; it sets how
-    long to explore (``learner=FairVOI(anytime=True)`` does not look at it). learner: Fair-VOI
-    unless another is given. seed: for the same duels again; drawn afresh where it is left out, and
-    kept in the file.
+    long to explore. None stands for: nobody knows. learner: ``FairVOI()`` unless another is
+    given, or ``FairVOI(anytime=True)`` where nobody knows the horizon. seed: for the same duels
+    again; drawn afresh where it is left out, and kept in the file.
 
-    >>> session = Session(["ann", "bob"], ["pizza", "soup"], horizon=100, seed=1)
+    >>> session = Session(["ann", "bob"], ["pizza", "soup"], seed=1)
     >>> duel = session.ask()
     >>> session.tell(duel.id, {"ann": duel.left, "bob": "tie"})
     """
@@ -116,18 +133,27 @@ class Session:
         self,
         users: Sequence[str],
         arms: Sequence[str],
-        horizon: int,
+        horizon: int | None = None,
         learner: Learner[Any] | None = None,
         seed: int | None = None,
     ) -> None:
         self.users = _check_names(users, "user", ())
         self.arms = _check_names(arms, "arm", (TIE, SKIP))
-        self.horizon = _check_number("horizon", horizon, least=1)
-        self.learner: Learner[Any] = FairVOI() if learner is None else learner
+        self.horizon = None if horizon is None else _check_number("horizon", horizon, least=1)
+        self.learner: Learner[Any] = (
+            FairVOI(anytime=horizon is None) if learner is None else learner
+        )
         if isinstance(self.learner, str | type):
             raise InputError(f"the learner is {learner!r}: give a learner itself, like FairETC().")
+        if self.horizon is None and not getattr(self.learner, "anytime", False):
+            raise InputError(
+                f"{type(self.learner).__name__} plans for a number of duels and no horizon is "
+                "given: give one, or use FairVOI(anytime=True)."
+            )
         self.seed = secrets.randbits(63) if seed is None else _check_number("seed", seed, least=0)
-        self._state = self.learner.init(len(self.users), len(self.arms), self.horizon, self.seed)
+        self._state = self.learner.init(
+            len(self.users), len(self.arms), self.horizon or _ENDLESS, self.seed
+        )
         self._issued: list[_Issued] = []
         self._tally = Tally.empty(len(self.users), len(self.arms))
 
@@ -184,37 +210,46 @@ class Session:
         issued.answers.update(new)
 
     def policy(self) -> Recommendation:
-        """What to choose now, by the learner; and what each user gets, by all their answers.
-
-        The intervals come from 1,000 draws of the preferences, so their ends are off by about
-        a tenth of their width at most.
-        """
-        policy = self.learner.policy(self._state)
-        rng = np.random.default_rng([self.seed, 3, self.rounds])
-        draws = estimate.utility_draws(self._tally.wins, policy, _DRAWS, rng)
-        low, high = np.quantile(draws, [0.025, 0.975], axis=0)
-        figures = zip(draws.mean(axis=0).tolist(), low.tolist(), high.tolist(), strict=True)
-        return Recommendation(
-            dict(zip(self.arms, policy.tolist(), strict=True)),
-            {user: Interval(*figure) for user, figure in zip(self.users, figures, strict=True)},
-        )
+        """What to choose now, by the learner; and what each user gets, by all their answers."""
+        return Recommendation(**self._recommended())
 
     def outlook(self) -> Standing:
-        """Where people stand, and whether it is worth asking on; for learners that can tell."""
+        """The same, and whether it is worth asking on; for learners that can tell."""
         if not isinstance(self.learner, FairVOI):
             raise InputError(
                 f"{type(self.learner).__name__} cannot tell where people stand: use FairVOI."
             )
-        seen = self.learner.outlook(self._state, self.arms)
-        figures = zip(seen.utilities.tolist(), seen.low.tolist(), seen.high.tolist(), strict=True)
+        last = self._issued[-1] if self._issued else None
+        shown = None if last is None else (last.left, last.right)
+        seen = self.learner.outlook(self._state, self.arms, shown)
         return Standing(
-            utilities={u: Interval(*figure) for u, figure in zip(self.users, figures, strict=True)},
-            favourites={u: self.arms[k] for u, k in zip(self.users, seen.references, strict=True)},
-            without_winner=tuple(self.users[d] for d in seen.without_winner),
+            **self._recommended(),
             near_best=seen.near_best,
             duels_worth_asking=seen.duels_worth_asking,
             why=seen.why,
         )
+
+    def _recommended(self) -> dict[str, Any]:
+        """The fields of a recommendation, with everybody's names."""
+        policy = self.learner.policy(self._state)
+        wins = self._tally.wins
+        known: tuple[int, ...] | None = getattr(self.learner, "winners", None)
+        rng = np.random.default_rng([self.seed, 3, self.rounds])
+        seen = estimate_utilities(believe(wins, known), policy, rng)
+        silent = (wins == wins.transpose(0, 2, 1)).all(axis=(1, 2))
+        if known is not None or len(self.arms) == 1:
+            silent[:] = False
+        favourites = [
+            None if quiet else self.arms[k]
+            for k, quiet in zip(seen.references.tolist(), silent.tolist(), strict=True)
+        ]
+        figures = zip(seen.utilities.tolist(), seen.low.tolist(), seen.high.tolist(), strict=True)
+        return {
+            "policy": dict(zip(self.arms, policy.tolist(), strict=True)),
+            "utilities": {u: Interval(*f) for u, f in zip(self.users, figures, strict=True)},
+            "favourites": dict(zip(self.users, favourites, strict=True)),
+            "without_winner": tuple(self.users[d] for d in seen.without_winner),
+        }
 
     def save(self, path: AnyPath) -> None:
         """Write everything to one JSON file, whole or not at all."""

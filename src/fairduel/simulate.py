@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -20,24 +20,49 @@ from fairduel.trajectory import Trajectory, check_checkpoints
 from fairduel.welfare import Nash
 
 State = TypeVar("State")
+Seed: TypeAlias = int | np.random.Generator
 
 MOST_ROUNDS = 10**15  # sums over them stay exact in 64 bits
 
 
+@overload
+def simulate(
+    instance: Instance, rounds: int, seed: Seed, checkpoints: Ints | int = 100
+) -> Trajectory: ...
+
+
+@overload
 def simulate(
     learner: Learner[Any] | None,
     instance: Instance,
     rounds: int,
-    seed: int | np.random.Generator,
+    seed: Seed,
     checkpoints: Ints | int = 100,
-) -> Trajectory:
-    """Let a learner play an instance for so many rounds; None stands for ``FairVOI()``.
+) -> Trajectory: ...
+
+
+def simulate(*given: Any, **named: Any) -> Trajectory:
+    """Let a learner play an instance for so many rounds; ``FairVOI()`` unless one is given.
+
+    ``simulate(instance, rounds, seed, checkpoints=100)`` or
+    ``simulate(learner, instance, rounds, seed, checkpoints=100)``.
 
     Whole offers are drawn at once, which is exact in law (see ``fairduel.play``), so the time it
     takes grows with the learner's decisions and not with the rounds. ``checkpoints`` are the
     rounds to read off at, or how many of them, evenly spaced; ``logarithmic_checkpoints`` makes
     others. The same seed gives the same result, always.
     """
+    without = isinstance(given[0], Instance) if given else "learner" not in named
+    return _simulate(*((None, *given) if without else given), **named)
+
+
+def _simulate(
+    learner: Learner[Any] | None,
+    instance: Instance,
+    rounds: int,
+    seed: Seed,
+    checkpoints: Ints | int = 100,
+) -> Trajectory:
     if not isinstance(rounds, int | np.integer) or not 1 <= rounds <= MOST_ROUNDS:
         raise InputError(
             f"{rounds} rounds are asked for: simulate a whole number of them, 1 to {MOST_ROUNDS:,}."
@@ -83,6 +108,7 @@ def play_against(
         best=best,
         phases=dict(ledger.phases),
         policy=learner.policy(state),
+        without_winner=instance.without_winner,
     )
 
 
@@ -230,7 +256,7 @@ class _Ledger:
         self._passed = reached
 
 
-def _two_seeds(seed: int | np.random.Generator) -> tuple[int, int]:
+def _two_seeds(seed: Seed) -> tuple[int, int]:
     """Independent seeds for the learner and for nature."""
     if isinstance(seed, np.random.Generator):
         a, b = seed.integers(0, 2**63, size=2)

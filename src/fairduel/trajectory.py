@@ -19,6 +19,8 @@ class Trajectory:
     utilities: (C, D) scores of the arms that were really drawn, the average of both sides, summed
     (Section 5.1). best: the highest Nash welfare of any policy. phases: how many rounds went into
     what ("identify", "explore", "exploit"). policy: what the learner recommends at the end.
+    without_winner: users who have no Condorcet winner, if the instance allows them; their scores
+    are relative to the arm that ``Instance`` documents.
     """
 
     rounds: Ints
@@ -27,6 +29,7 @@ class Trajectory:
     best: float
     phases: dict[str, int]
     policy: Floats
+    without_winner: tuple[str, ...] = ()
 
     @property
     def regret(self) -> Floats:

@@ -1,4 +1,4 @@
-"""Compiled: what the answers say, what more answers would be worth, and what to play for them."""
+"""Compiled: what more answers would be worth, and what to play for them."""
 
 import math
 
@@ -14,108 +14,6 @@ _ROW, _TABLE, _CUBE = types.float64[::1], types.float64[:, ::1], types.float64[:
 
 # Welfares: the product, the mean or the smallest of the utilities.
 PRODUCT, MEAN, SMALLEST = range(3)
-
-FEW = 60.0  # answers up to which a Beta distribution is not taken for a normal one
-LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
-
-
-# What the answers say
-
-
-@part
-def beta_fraction(a: float, b: float) -> float:
-    """The continued fraction of the incomplete beta function at 1/2 (DLMF 8.17.22)."""
-    c, d = 1.0, 1.0 / (1.0 - 0.5 * (a + b) / (a + 1.0))
-    value = d
-    for m in range(1, 200):
-        odd = 0.5 * m * (b - m) / ((a + 2 * m - 1.0) * (a + 2 * m))
-        d, c = 1.0 / (1.0 + odd * d), 1.0 + odd / c
-        value *= d * c
-        even = -0.5 * (a + m) * (a + b + m) / ((a + 2 * m) * (a + 2 * m + 1.0))
-        d, c = 1.0 / (1.0 + even * d), 1.0 + even / c
-        value *= d * c
-        if abs(d * c - 1.0) < 1e-12:
-            break
-    return value
-
-
-@part
-def below_half(a: float, b: float) -> tuple[float, float, float]:
-    """log P(X < 1/2), and mean and deviation of X given that, for X ~ Beta(a, b)."""
-    n = a + b
-    if n > FEW:
-        return almost_normal_below_half(a, b)
-    density = math.exp(math.lgamma(n) - math.lgamma(a) - math.lgamma(b) - n * math.log(2.0))
-    below = density * beta_fraction(max(a, b), min(a, b)) / max(a, b)
-    if a <= b:
-        below = 1.0 - below
-    first = below - density / a  # the same with a + 1 for a, and next with a + 2
-    second = first - 0.5 * density * n / (a * (a + 1.0))
-    mean = a / n * first / below
-    square = a * (a + 1.0) / (n * (n + 1.0)) * second / below
-    return math.log(below), mean, math.sqrt(max(square - mean * mean, 1e-12))
-
-
-@part
-def almost_normal_below_half(a: float, b: float) -> tuple[float, float, float]:
-    """The same for many answers: cube roots are nearly normal (Abramowitz, Stegun 26.5.22)."""
-    n = a + b
-    deviation = math.sqrt(a * b / (n + 1.0)) / n
-    w1, w2 = (0.5 * b) ** (1.0 / 3.0), (0.5 * a) ** (1.0 / 3.0)
-    z = 3.0 * (w1 * (1.0 - 1.0 / (9.0 * b)) - w2 * (1.0 - 1.0 / (9.0 * a)))
-    z /= math.sqrt(w1 * w1 / b + w2 * w2 / a)
-    if z < -6.0:  # where the tail is so thin, its asymptotic form is exact enough
-        i = 1.0 / (z * z)
-        log_below = -0.5 * z * z - math.log(-z) - LOG_ROOT_2PI - i
-        return log_below, 0.5 + deviation / z * (1.0 - 2.0 * i), -deviation / z * (1.0 - 3.0 * i)
-    below = 0.5 * math.erfc(-z / math.sqrt(2.0))
-    pull = math.exp(-0.5 * z * z - LOG_ROOT_2PI) / below
-    shrink = math.sqrt(max(1.0 - z * pull - pull * pull, 1e-12))
-    whole = a / n if z > 0.0 else 0.5 - deviation * z  # the mean, or what goes with such a tail
-    return math.log(below), whole - deviation * pull, deviation * shrink
-
-
-@kernel((_CUBE, _INTS, _FLOAT))
-def posterior(
-    wins: Floats, known: Ints, prior: float
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Every user's winner and scores, given the answers and that there is a winner.
-
-    P[d, i, j] ~ Beta(wins + prior, losses + prior), independent, and conditioned on some arm
-    beating all others. So arm w is d's winner with a chance in proportion to the product over k
-    of P(w beats k); and given that it is, only the pairs of w are known to be above 1/2.
-
-    Gives, for each d, k and w: log P(w beats k); mean and deviation of d's score of k if w is the
-    winner; then for each d and w the chance of that; and the mean scores. ``known[d]`` is d's
-    winner if it is known, else -1.
-    """
-    n_users, n_arms = wins.shape[0], wins.shape[1]
-    log_beats = np.zeros((n_users, n_arms, n_arms))
-    means = np.ones((n_users, n_arms, n_arms))
-    deviations = np.zeros((n_users, n_arms, n_arms))
-    chances = np.zeros((n_users, n_arms))
-    scores = np.zeros((n_users, n_arms))
-    for d in range(n_users):
-        for k in range(n_arms):
-            for w in range(n_arms):
-                if k != w:
-                    log_beats[d, k, w], mean, deviation = below_half(
-                        wins[d, k, w] + prior, wins[d, w, k] + prior
-                    )
-                    means[d, k, w], deviations[d, k, w] = 2.0 * mean, 2.0 * deviation
-        if known[d] >= 0:
-            chances[d, known[d]] = 1.0
-        else:
-            for w in range(n_arms):
-                for k in range(n_arms):
-                    chances[d, w] += log_beats[d, k, w]
-            chances[d] = np.exp(chances[d] - chances[d].max())
-            chances[d] /= chances[d].sum()
-        for k in range(n_arms):
-            for w in range(n_arms):
-                scores[d, k] += chances[d, w] * means[d, k, w]
-    return log_beats, means, deviations, chances, scores
-
 
 # Welfares and their slopes
 
@@ -224,6 +122,89 @@ def value_scores(
 
 
 @part
+def surprising(score: float, variance: float, surprise: float) -> float:
+    """A score that is so many standard deviations better than its mean.
+
+    A few lost duels leave a long tail, which a normal distribution would cut off. So deviations
+    are measured by likelihood: n KL(p, q) = surprise^2 / 2 for a probability p from n answers.
+    """
+    p = min(max(0.5 * score, 1e-6), 0.5)
+    n = max(4.0 * p * (1.0 - p) / variance - 1.0, 1.0)
+    far = 0.5 * surprise * surprise / n
+    q = 0.5
+    for _ in range(50):  # Newton's steps from above, where the divergence is convex in q
+        more = p * math.log(p / q) + (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) - far
+        if more <= 1e-9 * far:
+            break
+        q -= more * q * (1.0 - q) / (q - p)
+    return 2.0 * q
+
+
+@kernel((_TABLE, _TABLE, _TABLE, _INTS, _ROW))
+def suppose_better(
+    scores: Floats, variances: Floats, parts: Floats, which: Ints, surprises: Floats
+) -> Floats:
+    """The scores if arm ``which[a]`` proves better by ``surprises[s]``: case a * S + s, (.., D, K).
+
+    ``parts[d, k]`` is user d's part of the variance of what k is worth; the users' scores share a
+    surprise in the likeliest way.
+    """
+    n_users, n_arms = scores.shape
+    supposed = np.empty((which.size * surprises.size, n_users, n_arms))
+    for a in range(which.size):
+        for s in range(surprises.size):
+            case = supposed[a * surprises.size + s]
+            case[:] = scores
+            for d in range(n_users):
+                k = which[a]
+                own = surprises[s] * math.sqrt(parts[d, k])
+                case[d, k] = surprising(scores[d, k], variances[d, k], own)
+    return supposed
+
+
+@kernel((_INTS, _TABLE, _TABLE, _TABLE, _CUBE, _ROW, _TABLE, _FLOAT))
+def value_arms(
+    which: Ints,
+    gains: Floats,
+    parts: Floats,
+    chances: Floats,
+    counts: Floats,
+    resolved: Floats,
+    weights: Floats,
+    left: float,
+) -> tuple[Floats, Floats]:
+    """What it is worth a round to look again at arms; slopes and limits as above.
+
+    ``gains[a, s]`` is what surprise s of arm ``which[a]`` would gain, and ``weights[r, s]`` how
+    likely it is if a share ``resolved[r]`` of the variance is resolved; the last share is 1. Each
+    user's part of the variance lies with the pair of the arm and that user's winner.
+    """
+    n_users, n_arms = parts.shape
+    last = resolved.size - 1
+    slope, limit = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
+    gain = np.empty(last + 1)
+    for a in range(which.size):
+        k = which[a]
+        for r in range(last + 1):
+            gain[r] = 0.0
+            for s in range(gains.shape[1]):
+                gain[r] += weights[r, s] * max(gains[a, s], 0.0)
+        for j in range(n_arms):
+            share, rate, top = 0.0, 0.0, 0.0
+            for d in range(n_users):
+                share += parts[d, k] * chances[d, j]
+                rate += parts[d, k] * chances[d, j] / counts[d, k, j]
+            for r in range(last):
+                ratio = resolved[r] / (1.0 - resolved[r])
+                in_time = 1.0 - ratio * share / (rate * left + 1e-300)
+                top = max(top, gain[r] * rate / ratio * in_time)
+            if j != k and gain[last] * share > 0.0:
+                slope[min(j, k), max(j, k)] += top
+                limit[min(j, k), max(j, k)] += gain[last] * share
+    return slope, limit
+
+
+@part
 def upper_quantile(log_chance: float) -> float:
     """z with P(N(0, 1) > z) = chance <= 1/2, to 5e-4 (Abramowitz and Stegun 26.2.23)."""
     if log_chance > -0.7:
@@ -303,11 +284,10 @@ def price_block(
     for side in range(2):
         find_utilities(scores, sides[side], users[0])
         value += 0.5 * find_value(kind, weights, users[0], users[1])
-        for k in range(n_arms):
-            total = 0.0
-            for d in range(n_users):
-                total += users[1, d] * scores[d, k]
-            gradients[side, k] = 0.5 * total
+        gradients[side] = 0.0
+        for d in range(n_users):
+            for k in range(n_arms):
+                gradients[side, k] += 0.5 * users[1, d] * scores[d, k]
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
             if slope[i, j] > 0.0:
@@ -337,7 +317,7 @@ def tilt(policy: Floats, gradient: Floats, rate: float) -> None:
             policy[k] /= total
 
 
-@kernel((_INT, _ROW, _TABLE, _TABLE, _TABLE, _FLOAT, _FLOAT, _CUBE, _INT))
+@kernel((_INT, _ROW, _TABLE, _TABLE, _TABLE, _FLOAT, _INTS, _CUBE, _INT))
 def choose(
     kind: int,
     weights: Floats,
@@ -345,28 +325,33 @@ def choose(
     slope: Floats,
     limit: Floats,
     left: float,
-    block: float,
+    blocks: Ints,
     starts: Floats,
     steps: int,
-) -> tuple[float, float, Floats]:
-    """The two policies whose block is worth most, found from several starts (S, 2, K).
+) -> tuple[float, int, Floats]:
+    """The two policies and the block of rounds that gain most, found from several starts (S, 2, K).
 
-    Gives what the first start is worth a round, what the best is worth, and the best.
+    A long block may be worth its cost where most of its gain comes early, so what counts is what
+    the block gains in all, over playing the first start. Gives that, the block and the policies.
     """
     n_users, n_arms = scores.shape
     users, gradients = np.empty((2, n_users)), np.empty((2, n_arms))
-    best, best_value, first_value = starts[0].copy(), -math.inf, -math.inf
-    for s in range(starts.shape[0]):
-        sides = starts[s].copy()
-        for t in range(steps if s > 0 else 1):
-            value = price_block(
-                kind, weights, scores, slope, limit, left, block, sides, gradients, users
-            )
-            if s == 0:
-                first_value = value
-            if value > best_value:
-                best_value = value
-                best[:] = sides
-            for side in range(2):
-                tilt(sides[side], gradients[side], 1.0 / (1.0 + 0.1 * t))
-    return first_value, best_value, best
+    best, best_block, most = starts[0].copy(), blocks[0], 0.0
+    for b in range(blocks.size):
+        block = float(blocks[b])
+        stay = price_block(
+            kind, weights, scores, slope, limit, left, block, starts[0], gradients, users
+        )
+        for s in range(1, starts.shape[0]):
+            sides = starts[s].copy()
+            for t in range(steps):
+                value = price_block(
+                    kind, weights, scores, slope, limit, left, block, sides, gradients, users
+                )
+                if value > stay * (1.0 + 1e-9) and (value - stay) * block > most:
+                    most = (value - stay) * block
+                    best_block = blocks[b]
+                    best[:] = sides
+                for side in range(2):
+                    tilt(sides[side], gradients[side], 1.0 / (1.0 + 0.1 * t))
+    return most, best_block, best

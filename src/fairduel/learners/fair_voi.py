@@ -10,45 +10,59 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairduel.arrays import Floats, Ints
+from fairduel.arrays import Bools, Floats, Ints
 from fairduel.changed import changed
 from fairduel.compiled import load
 from fairduel.errors import InputError
 from fairduel.learners.phases import check_winners
 from fairduel.play import Mix, Play
+from fairduel.posterior import PRIOR, Belief, Estimates, believe, estimate_utilities
 from fairduel.tally import Tally
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian, Welfare
 from fairduel.welfare.scores import mean_one
 
 KERNELS = "fairduel.learners._voi"
 
-PRIOR = 0.5  # Jeffreys' prior of a probability
 PAIRS_OF_DRAWS = 64  # of what may be learned; each comes with its mirror image
 FEW_PAIRS = 8  # where each takes a linear program
 NODES = 4  # steps from knowing nothing more to knowing everything
+CREDIT = 0.6  # of the worth of pairs: what they teach overlaps
 BLOCK = 0.05  # rounds to the next decision, as a share of those played
 PARTS = (1, 4, 16)  # of it, for blocks that are played for their answers
 ANYTIME = 1.0  # rounds that are still to come, for each one played, if nobody knows
 STEPS = 30  # of the ascent to the best block
 RARE = 1e-3  # arms shown less often than this are left out of an exploring policy
 NEAR = 0.99  # of the best welfare is near the best
-CYCLE = 0.05  # a user's reference arm that beats some other arm less surely is no clear winner
 REPORT_DRAWS = 400
 _SEED_OF_ITS_OWN = 4
 
 SURPRISES = np.arange(1.0, 5.0)  # standard deviations by which an arm may prove better
-RESOLVED = (0.25, 0.5, 0.75, 0.9, 0.97)  # shares of the variance to plan for
+RESOLVED = (0.25, 0.5, 0.75, 0.9, 0.97, 1.0)  # shares of the variance to plan for
 RATIOS = 2.0 ** np.arange(-2, 7)  # how many times the present answers to plan for
 _Z_STEP, _Z_COUNT = 0.1, 81
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The duels that an offer is played for, n of them, in order of what they are worth.
+
+    pairs: (n, 2). worth: (n,) what one more duel of each is worth over the rounds to come, and
+    cost: (n,) what it costs, in rounds of the best policy. about_winner: (n,) whether it is worth
+    most to learn who somebody's winner is, or how good the two are.
+    """
+
+    pairs: Ints
+    worth: Floats
+    cost: Floats
+    about_winner: Bools
 
 
 @dataclass(frozen=True, eq=False)
 class Offer:
     """What was decided: two policies for so many rounds, after ``began`` rounds.
 
-    policy: the best one by the scores then. For reports: the pair whose answers are worth most,
-    whether they are about a favourite or about scores, what all answers of the offer are worth
-    over the rounds to come, and what it costs to ask for them.
+    policy: the best one by the scores then. asked: what the offer is played for, if it is not
+    that policy.
     """
 
     left: Floats
@@ -56,10 +70,7 @@ class Offer:
     rounds: int
     began: int
     policy: Floats
-    pair: tuple[int, int] | None = None
-    about_winner: bool = False
-    worth: float = 0.0
-    cost: float = 0.0
+    asked: Asked | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,39 +83,17 @@ class VOIState:
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook:
-    """Where people stand.
+class Outlook(Estimates):
+    """Where people stand: what each gets from the present policy, and the following.
 
-    utilities, low, high: (D,) what each user gets from the present policy, 1 being their own
-    favourite all the time, and the interval that holds it with probability 95 %.
     near_best: the probability that the welfare is within 1 % of the best.
     duels_worth_asking: about how many more duels are worth playing for their answers; 0 means
     that it is time to stop asking. why: why the last pair was chosen, in words.
-    references: (D,) the arm that each user's scores are relative to, the likeliest winner.
-    without_winner: the users whose reference loses to some arm almost surely, so that they seem
-    to have no favourite that beats all others.
     """
 
-    utilities: Floats
-    low: Floats
-    high: Floats
     near_best: float
     duels_worth_asking: int
     why: str
-    references: Ints
-    without_winner: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class _Belief:
-    """What the answers say; see ``posterior`` in the kernels."""
-
-    counts: Floats  # answers and what the prior counts for
-    log_beats: Floats
-    means: Floats
-    deviations: Floats
-    chances: Floats
-    scores: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +134,11 @@ class FairVOI:
         if offer is None or _rest(offer, state.tally) <= 0:
             offer = self._decide(state)
             state = changed(state, offer=offer, decisions=state.decisions + 1)
-        phase = "exploit" if offer.pair is None else "explore"
-        return Mix(offer.left, offer.right, _rest(offer, state.tally), phase), state
+        phase = "exploit" if offer.asked is None else "explore"
+        rounds, to_come = _rest(offer, state.tally), state.horizon - state.tally.rounds
+        if to_come > 0:  # an anytime block may reach beyond the horizon
+            rounds = min(rounds, to_come)
+        return Mix(offer.left, offer.right, rounds, phase), state
 
     def tell(self, state: VOIState, tally: Tally) -> VOIState:
         return changed(state, tally=state.tally + tally)
@@ -154,37 +146,32 @@ class FairVOI:
     def policy(self, state: VOIState) -> Floats:
         return self._best(self._belief(state))
 
-    def outlook(self, state: VOIState, arms: Sequence[str] = ()) -> Outlook:
-        """Where people stand now; ``arms`` are names for the words in it."""
+    def outlook(
+        self, state: VOIState, arms: Sequence[str] = (), shown: tuple[int, int] | None = None
+    ) -> Outlook:
+        """Where people stand now.
+
+        ``arms`` are names for the words in it, and ``shown`` is the last duel, to say why it was
+        chosen; without it, it is said of the duel that is worth most.
+        """
         belief = self._belief(state)
         policy = self._best(belief)
         rng = np.random.default_rng([state.seed, _SEED_OF_ITS_OWN + 1, state.tally.rounds])
-        drawn, _, _ = _draw(belief, np.ones(REPORT_DRAWS // 2), rng)
-        utilities = drawn @ policy
-        values = self.welfare.value(utilities)
+        drawn, _, _ = belief.draw(np.ones(REPORT_DRAWS // 2), rng)
+        values = self.welfare.value(drawn @ policy)
         best = self._values(drawn, self.welfare.follow(drawn, policy))
-        low, high = np.quantile(utilities, [0.025, 0.975], axis=0)
-        references = belief.chances.argmax(axis=1)
-        each = np.arange(len(references))
-        surest = belief.log_beats[each, :, references].min(axis=1)
+        names = [*arms] or [f"arm {k + 1}" for k in range(policy.size)]
         return Outlook(
-            utilities=belief.scores @ policy,
-            low=low,
-            high=high,
+            **vars(estimate_utilities(belief, policy, rng)),
             near_best=float((values >= NEAR * best).mean()),
             duels_worth_asking=self._duels_worth_asking(state, belief, policy),
-            why=_why(state.offer, [*arms] or [f"arm {k + 1}" for k in range(policy.size)]),
-            references=references,
-            without_winner=tuple(np.flatnonzero(surest < math.log(CYCLE)).tolist()),
+            why=_why(state.offer, names, shown),
         )
 
-    def _belief(self, state: VOIState) -> _Belief:
-        wins = state.tally.wins
-        known = np.full(len(wins), -1) if self.winners is None else np.array(self.winners)
-        said = load(KERNELS).posterior(wins, known.astype(np.int64), PRIOR)
-        return _Belief(wins + wins.transpose(0, 2, 1) + 2.0 * PRIOR, *said)
+    def _belief(self, state: VOIState) -> Belief:
+        return believe(state.tally.wins, self.winners)
 
-    def _best(self, belief: _Belief, start: Floats | None = None) -> Floats:
+    def _best(self, belief: Belief, start: Floats | None = None) -> Floats:
         """The policy of highest expected welfare.
 
         Users' preferences are independent, so the mean of a product of utilities is the product
@@ -194,52 +181,53 @@ class FairVOI:
 
     def _decide(self, state: VOIState) -> Offer:
         played = state.tally.rounds
-        to_come = max(state.horizon - played, 1)
-        block = min(max(1, int(BLOCK * played)), to_come)
+        block = self._block(state, played)
         belief = self._belief(state)
         policy = self._best(belief, None if state.offer is None else state.offer.policy)
         stay = Offer(policy, policy, block, played, policy)
-        left = self._left(state, block)
+        left = self._left(state, played + block)
         if left <= 0.0 or len(policy) == 1:
             return stay
-        rng = np.random.default_rng([state.seed, _SEED_OF_ITS_OWN, state.decisions])
-        worth = self._worth(belief, policy, left, rng)
+        worth = self._worth(state, belief, policy, left)
         rounds, sides = self._choose(belief, policy, worth, left, block)
         if sides is None:
             return stay
-        return self._explain(replace(stay, rounds=rounds), sides, belief, worth, left)
+        asked = self._asked(belief, policy, worth, left, sides)
+        return replace(stay, left=sides[0], right=sides[1], rounds=rounds, asked=asked)
 
-    def _left(self, state: VOIState, block: int) -> float:
-        """The rounds in which what a block teaches can be used."""
-        played = state.tally.rounds
-        if self.anytime:
-            return ANYTIME * (played + block)
-        return float(state.horizon - played - block)
+    def _block(self, state: VOIState, played: int) -> int:
+        """Rounds to the next decision, at most."""
+        block = max(1, int(BLOCK * played))
+        return block if self.anytime else min(block, max(state.horizon - played, 1))
 
-    def _worth(
-        self, belief: _Belief, policy: Floats, left: float, rng: np.random.Generator
-    ) -> _Worth:
+    def _left(self, state: VOIState, played: int) -> float:
+        """The rounds in which what has been learned by then can be used."""
+        return ANYTIME * played if self.anytime else float(state.horizon - played)
+
+    def _worth(self, state: VOIState, belief: Belief, policy: Floats, left: float) -> _Worth:
         """What answers about each pair are worth over each of the rounds left."""
         kernels = load(KERNELS)
+        rng = np.random.default_rng([state.seed, _SEED_OF_ITS_OWN, state.decisions])
+        counts = _duels_so_far(state.tally)
         kind, weights = _objective(self.welfare, len(belief.scores))
         slow = isinstance(self.welfare, Egalitarian)
         node = np.arange(FEW_PAIRS if slow else PAIRS_OF_DRAWS) % NODES
-        drawn, winners, shifts = _draw(belief, (node + 0.5) / NODES, rng)
+        drawn, winners, shifts = belief.draw((node + 0.5) / NODES, rng)
         best = self.welfare.follow(drawn, policy)
         slope, limit, winner_gains = kernels.value_scores(
             kind, weights, belief.scores, policy, drawn, best, np.tile(node, 2), NODES,
-            winners, shifts, belief.means, belief.counts, left,
+            winners, shifts, belief.means, counts, left,
         )  # fmt: skip
-        arm_slope, arm_limit = self._arm_worth(belief, policy, left)
+        arm_slope, arm_limit = self._arm_worth(belief, policy, counts, left)
         slope, limit = np.maximum(slope, arm_slope), np.maximum(limit, arm_limit)
         which, losses = self._winner_losses(belief, policy, left)
         losses = np.maximum(losses, winner_gains[which[:, 0], which[:, 1]])
         winner_slope, winner_limit = kernels.value_winners(
-            which, losses, belief.log_beats, belief.counts, _falls(), RATIOS, _Z_STEP, left
+            which, losses, belief.log_beats, counts, _falls(), RATIOS, _Z_STEP, left
         )
         return _Worth(slope + winner_slope, limit + winner_limit, winner_slope)
 
-    def _winner_losses(self, belief: _Belief, policy: Floats, left: float) -> tuple[Ints, Floats]:
+    def _winner_losses(self, belief: Belief, policy: Floats, left: float) -> tuple[Ints, Floats]:
         """What is lost a round because (user, arm) may be a winner, for all that matter.
 
         Draws would miss a winner who is unlikely but would change everything, so each is supposed
@@ -254,38 +242,27 @@ class FairVOI:
         lost = best - self.welfare.value(supposed @ policy)
         return which, chances[user, arm] * lost
 
-    def _arm_worth(self, belief: _Belief, policy: Floats, left: float) -> tuple[Floats, Floats]:
+    def _arm_worth(
+        self, belief: Belief, policy: Floats, counts: Floats, left: float
+    ) -> tuple[Floats, Floats]:
         """What it is worth to look again at arms that are not in use: slopes and limits, i < j.
 
         Such an arm comes into use if its scores, weighted by what utilities are worth, prove much
         better than they seem. Draws would miss that where it is unlikely, so each is supposed to
         be better by so many standard deviations, all users' scores in the likeliest way.
         """
-        arms, unused = len(policy), np.flatnonzero(policy < RARE)
-        variance = _score_variance(belief)
-        parts = self._slopes(belief.scores @ policy)[:, None] ** 2 * variance
+        kernels = load(KERNELS)
+        unused = np.flatnonzero(policy < RARE)
+        parts = self._slopes(belief.scores @ policy)[:, None] ** 2 * belief.variances
         parts /= parts.sum(axis=0) + 1e-300
-        supposed = np.repeat(belief.scores[None], len(unused) * len(SURPRISES), axis=0)
-        case, arm = np.arange(len(supposed)), np.repeat(unused, len(SURPRISES))
-        surprise = np.tile(SURPRISES, len(unused))[:, None] * np.sqrt(parts.T[arm])
-        supposed[case, :, arm] = _surprising(belief.scores.T[arm], variance.T[arm], surprise)
+        supposed = kernels.suppose_better(belief.scores, belief.variances, parts, unused, SURPRISES)
         best = self._values(supposed, self.welfare.follow(supposed, policy))
-        gains = np.zeros((arms, len(SURPRISES)))
         lead = best - self.welfare.value(supposed @ policy)
-        gains[unused] = lead.reshape(len(unused), len(SURPRISES))
-        gains = np.maximum(gains, 0.0)
-        # Each user's part of the variance lies with the pair of the arm and that user's winner.
-        weight = parts[:, :, None] * belief.chances[:, None, :]
-        share, rate = weight.sum(axis=0), (weight / belief.counts).sum(axis=0)
-        slope = np.zeros((arms, arms))
-        for resolved in RESOLVED:
-            ratio = resolved / (1.0 - resolved)
-            in_time = np.maximum(1.0 - ratio * share / (rate * left + 1e-300), 0.0)
-            gain = gains @ _chances_of_surprises(resolved)
-            slope = np.maximum(slope, gain[:, None] * rate / ratio * in_time)
-        limit = (gains @ _chances_of_surprises(1.0))[:, None] * share
-        slope, limit = np.triu(slope + slope.T, 1), np.triu(limit + limit.T, 1)
-        return np.where(limit > 0.0, slope, 0.0), limit
+        slope, limit = kernels.value_arms(
+            unused, lead.reshape(len(unused), len(SURPRISES)), parts, belief.chances,
+            counts, np.array(RESOLVED), _chances_of_surprises(), left,
+        )  # fmt: skip
+        return slope, limit
 
     def _slopes(self, utilities: Floats) -> Floats:
         """The derivative of the welfare in each utility, if a little more is given."""
@@ -297,7 +274,7 @@ class FairVOI:
         return self.welfare.value(np.einsum("bdk,bk->bd", scores, policies))
 
     def _choose(
-        self, belief: _Belief, policy: Floats, worth: _Worth, left: float, most: int
+        self, belief: Belief, policy: Floats, worth: _Worth, left: float, most: int
     ) -> tuple[int, Floats | None]:
         """For how many rounds to play which two policies (2, K) for their answers' sake, if any.
 
@@ -307,55 +284,52 @@ class FairVOI:
         if not worth.slope.any():
             return most, None
         kind, weights = _objective(self.welfare, len(belief.scores))
-        starts = _starts(policy, worth.slope)
-        top, rounds, found = 0.0, most, None
-        for block in sorted({max(1, most // part) for part in PARTS}):
-            stay, best, sides = load(KERNELS).choose(
-                kind, weights, belief.scores, worth.slope, worth.limit, left, float(block), starts,
-                STEPS,
-            )  # fmt: skip
-            if best > stay * (1.0 + 1e-9) and (best - stay) * block > top:
-                top, rounds, found = (best - stay) * block, block, sides
-        if found is None:
+        blocks = np.array(sorted({max(1, most // part) for part in PARTS}))
+        gain, rounds, found = load(KERNELS).choose(
+            kind, weights, belief.scores, worth.slope, worth.limit, CREDIT * left, blocks,
+            _starts(policy, worth.slope), STEPS,
+        )  # fmt: skip
+        if gain <= 0.0:
             return most, None
         found[found < RARE] = 0.0
         return rounds, np.asarray(found / found.sum(axis=1, keepdims=True))
 
-    def _explain(
-        self, stay: Offer, sides: Floats, belief: _Belief, worth: _Worth, left: float
-    ) -> Offer:
-        left_policy, right_policy = sides
-        duels = stay.rounds * _duels(sides)
-        gains = left * _gain(worth, duels)
-        i, j = np.unravel_index(gains.argmax(), gains.shape)
-        value = self.welfare.value(np.stack([stay.policy, *sides]) @ belief.scores.T)
-        return replace(
-            stay,
-            left=left_policy,
-            right=right_policy,
-            pair=(int(i), int(j)),
-            about_winner=bool(worth.winner_slope[i, j] > 0.5 * worth.slope[i, j]),
-            worth=float(gains.sum()),
-            cost=max(0.0, float(stay.rounds * (value[0] - 0.5 * (value[1] + value[2])))),
+    def _asked(
+        self, belief: Belief, policy: Floats, worth: _Worth, left: float, sides: Floats
+    ) -> Asked:
+        """What a block is played for, in rounds of the best policy."""
+        duels = _duels(sides)
+        pairs = np.argwhere(duels > 0.0)
+        i, j = pairs.T
+        order = np.argsort(-(worth.slope * duels)[i, j], kind="stable")
+        pairs, i, j = pairs[order], i[order], j[order]
+        best = max(float(self.welfare.value(belief.scores @ policy)), 1e-300)
+        alone = self.welfare.value(belief.scores.T)
+        return Asked(
+            pairs,
+            worth=left * worth.slope[i, j] / best,
+            cost=np.maximum(0.0, 1.0 - 0.5 * (alone[i] + alone[j]) / best),
+            about_winner=worth.winner_slope[i, j] > 0.5 * worth.slope[i, j],
         )
 
-    def _duels_worth_asking(self, state: VOIState, belief: _Belief, policy: Floats) -> int:
-        """Decide again and again as if every answer came as expected, and count."""
-        played, asked = state.tally.rounds, 0
-        rng = np.random.default_rng([state.seed, _SEED_OF_ITS_OWN + 2, played])
-        left = self._left(state, 1)
+    def _duels_worth_asking(self, state: VOIState, belief: Belief, policy: Floats) -> int:
+        """Decide again and again as if answers came as expected, and count."""
+        offer, began = state.offer, state.tally.rounds
+        asking = offer is not None and offer.asked is not None
+        present = max(0, _rest(offer, state.tally)) if offer is not None and asking else 0
+        played = began
+        left = self._left(state, played + self._block(state, played))
         if left <= 0.0 or len(policy) == 1:
-            return 0
-        worth = self._worth(belief, policy, left, rng)
+            return present
+        worth = self._worth(state, belief, policy, left)
         while left > 0.0:
-            block = min(max(1, int(2.0 * BLOCK * (played + asked))), max(int(left), 1))
-            block, sides = self._choose(belief, policy, worth, left, block)
+            block, sides = self._choose(belief, policy, worth, left, self._block(state, played))
             if sides is None:
                 break
-            asked += block
-            left -= block
+            played += block
             worth = _after(worth, block * _duels(sides))
-        return asked
+            left = self._left(state, played + self._block(state, played))
+        return max(present, played - began)
 
 
 def _rest(offer: Offer, tally: Tally) -> int:
@@ -378,47 +352,15 @@ def _objective(welfare: Welfare, users: int | None) -> tuple[int, Floats]:
     )
 
 
-def _draw(belief: _Belief, shares: Floats, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
-    """What the mean scores may become when such shares of the variance are resolved.
+def _duels_so_far(tally: Tally) -> Floats:
+    """(D, K, K) how many duels of a pair it took to learn as much of a user as is known.
 
-    Two draws (mirror images) for each share: first all of one kind, then all of the other. Gives
-    scores (2n, D, K), the winners (2n, D) in them, and how far they moved beside that (2n, D, K).
+    Who answers every other duel needs twice as many, and who never answers is not waited for.
     """
-    n, (users, arms) = len(shares), belief.scores.shape
-    each = np.arange(users)
-    strata = rng.permuted(np.tile(np.arange(n), (users, 1)), axis=1).T
-    spin = (strata + rng.random((n, users))) / n
-    edges = belief.chances.cumsum(axis=1)
-    winners = np.minimum((edges < spin[:, :, None]).sum(axis=2), arms - 1)
-    root = np.sqrt(shares)[:, None, None]
-    shift = root * belief.deviations[each, :, winners] * rng.standard_normal((n, users, arms))
-    centre = belief.scores + root * (belief.means[each, :, winners] - belief.scores)
-    drawn = np.clip(np.concatenate([centre + shift, centre - shift]), 1e-6, 1.0)
-    return drawn, np.tile(winners, (2, 1)), np.concatenate([shift, -shift])
-
-
-def _score_variance(belief: _Belief) -> Floats:
-    """(D, K) variance of the scores, whoever the winners are."""
-    squares = belief.deviations**2 + belief.means**2
-    whole = np.einsum("dw,dkw->dk", belief.chances, squares)
-    return np.asarray(np.maximum(whole - belief.scores**2, 1e-12))
-
-
-def _surprising(scores: Floats, variances: Floats, surprise: Floats) -> Floats:
-    """Scores that are so many standard deviations better than their means.
-
-    A few lost duels leave a long tail, which a normal distribution would cut off. So deviations
-    are measured by likelihood: n KL(p, q) = surprise^2 / 2 for a probability p from n answers.
-    """
-    p = np.clip(0.5 * scores, 1e-6, 0.5)
-    n = np.maximum(4.0 * p * (1.0 - p) / variances - 1.0, 1.0)
-    low, high = p.copy(), np.full_like(p, 0.5)
-    for _ in range(20):
-        q = 0.5 * (low + high)
-        divergence = p * np.log(p / q) + (1.0 - p) * np.log((1.0 - p) / (1.0 - q))
-        near = 2.0 * n * divergence < surprise**2
-        low, high = np.where(near, q, low), np.where(near, high, q)
-    return low + high
+    wins, plays = tally.wins, tally.plays
+    shown = plays.sum() - np.trace(plays)
+    rates = np.minimum((wins.sum(axis=(1, 2)) + 1.0) / (shown + 1.0), 1.0)
+    return np.asarray((wins + wins.transpose(0, 2, 1) + 2.0 * PRIOR) / rates[:, None, None])
 
 
 def _starts(policy: Floats, slope: Floats) -> Floats:
@@ -440,13 +382,6 @@ def _duels(sides: Floats) -> Floats:
     return np.triu(once + once.T, 1)
 
 
-def _gain(worth: _Worth, duels: Floats) -> Floats:
-    """What so many duels of each pair gain a round."""
-    straight = worth.slope * duels
-    limit = np.where(worth.limit > 0.0, worth.limit, 1.0)
-    return np.asarray(straight / (1.0 + straight / limit))
-
-
 def _after(worth: _Worth, duels: Floats) -> _Worth:
     """What answers are still worth when so many more have come."""
     limit = np.where(worth.limit > 0.0, worth.limit, 1.0)
@@ -454,24 +389,37 @@ def _after(worth: _Worth, duels: Floats) -> _Worth:
     return _Worth(worth.slope * kept**2, worth.limit * kept, worth.winner_slope * kept**2)
 
 
-def _why(offer: Offer | None, arms: Sequence[str]) -> str:
+def _why(offer: Offer | None, arms: Sequence[str], shown: tuple[int, int] | None) -> str:
     if offer is None:
         return "Nothing has been asked yet."
-    if offer.pair is None:
+    asked = offer.asked
+    if asked is None:
         return "Both were drawn from the present policy: no answers are worth asking for at a cost."
-    first, second = (arms[k] for k in offer.pair)
-    about = "who somebody's favourite is" if offer.about_winner else "how good they are"
+    at = 0 if shown is None else _position(asked, shown)
+    if at is None:
+        return "Both are the same, as may happen when two are drawn for their answers."
+    first, second = (arms[k] for k in asked.pairs[at])
+    about = "who somebody's favourite is" if asked.about_winner[at] else "how good they are"
     return (
-        f"Answers about {first} and {second} are worth most now, to learn {about}: over the rounds "
-        f"to come the answers are worth {offer.worth:.3g}, and asking costs {offer.cost:.3g}."
+        f"To learn {about}: in the rounds to come, a vote on {first} and {second} brings "
+        f"{_rounds(asked.worth[at])} and costs {_rounds(asked.cost[at])} of the best policy."
     )
 
 
+def _position(asked: Asked, shown: tuple[int, int]) -> int | None:
+    found = np.flatnonzero((asked.pairs == sorted(shown)).all(axis=1))
+    return int(found[0]) if found.size else None
+
+
+def _rounds(number: float) -> str:
+    return "nothing" if number < 0.005 else f"as much as {number:.2g} rounds"
+
+
 @functools.cache
-def _chances_of_surprises(resolved: float) -> Floats:
+def _chances_of_surprises() -> Floats:
     """How likely a mean moves by about 1, 2, ... deviations if so much variance is resolved."""
-    edges = np.append(SURPRISES - 0.5, SURPRISES[-1] + 0.5) / math.sqrt(resolved)
-    return -np.diff(_normal_tail(edges))
+    edges = np.append(SURPRISES - 0.5, SURPRISES[-1] + 0.5)
+    return -np.diff(_normal_tail(edges / np.sqrt(RESOLVED)[:, None]))
 
 
 @functools.cache
@@ -481,8 +429,9 @@ def _falls() -> Floats:
     A mean z standard deviations above 0 is known from n answers; r n more are made. Its sign is
     then wrong with a chance of Phi(-|z'| / s), where 1 / s^2 = 1 + r, and z' ~ N(z, 1 - s^2).
     """
-    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
-    weights = weights / weights.sum()
+    nodes = np.linspace(-8.0, 8.0, 321)
+    weights = np.exp(-0.5 * nodes**2)
+    weights /= weights.sum()
     z = _Z_STEP * np.arange(_Z_COUNT)
     resolved = (RATIOS / (1.0 + RATIOS))[:, None, None]
     later = (z[:, None] + np.sqrt(resolved) * nodes) / np.sqrt(1.0 - resolved)

@@ -5,6 +5,7 @@ from fairduel.compiled import load
 
 KERNELS = (
     "fairduel._judge",
+    "fairduel._posterior",
     "fairduel._walk",
     "fairduel.learners._script",
     "fairduel.learners._voi",

@@ -1,0 +1,91 @@
+"""What the answers say about everybody's winner and scores, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairduel.arrays import Floats, Ints
+from fairduel.compiled import load
+
+KERNELS = "fairduel._posterior"
+
+PRIOR = 0.5  # Jeffreys' prior of a probability
+CYCLE = 0.05  # a reference that beats some other arm less surely is no clear winner
+PAIRS_OF_DRAWS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """Every user's preferences given the answers, and given that there is a winner.
+
+    log_beats: (D, K, K) log of the probability that w beats k, at [d, k, w]. means, deviations:
+    (D, K, K) of d's score of k if w is the winner. chances: (D, K) that w is d's winner. scores,
+    variances: (D, K) mean and variance of the scores, whoever the winner is.
+    """
+
+    log_beats: Floats
+    means: Floats
+    deviations: Floats
+    chances: Floats
+    scores: Floats
+    variances: Floats
+
+    def draw(self, shares: Floats, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
+        """What the mean scores may become when such shares of the variance are resolved.
+
+        Two draws (mirror images) for each share; see ``draw`` in the kernels. A share of 1 draws
+        from the posterior itself.
+        """
+        n, (users, arms) = len(shares), self.scores.shape
+        strata = rng.permuted(np.tile(np.arange(n), (users, 1)), axis=1).T
+        spins = (strata + rng.random((n, users))) / n
+        normals = rng.standard_normal((n, users, arms))
+        drawn: tuple[Floats, Ints, Floats] = load(KERNELS).draw(
+            self.scores, self.chances, self.means, self.deviations, shares, spins, normals
+        )
+        return drawn
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """What each user gets from a policy, 1 being their own favourite all the time.
+
+    utilities, low, high: (D,) the mean, and the interval that holds it with probability 95 %.
+    references: (D,) the arm that each user's scores are relative to, the likeliest to beat all
+    others. without_winner: the users whose reference loses to some arm almost surely, so that
+    they seem to have no favourite that beats all others.
+    """
+
+    utilities: Floats
+    low: Floats
+    high: Floats
+    references: Ints
+    without_winner: tuple[int, ...]
+
+
+def believe(wins: Floats, winners: Sequence[int] | None = None) -> Belief:
+    """What the answers say, where ``winners`` are each user's winner if they are known."""
+    known = np.full(len(wins), -1) if winners is None else np.array(winners)
+    return Belief(*load(KERNELS).posterior(wins, known.astype(np.int64), PRIOR))
+
+
+def estimate_utilities(belief: Belief, policy: Floats, rng: np.random.Generator) -> Estimates:
+    """Users' utilities under any policy; the ends of an interval are off by a tenth of it at most.
+
+    Scores are drawn as normal, with the right mean and deviation, and cut off at 1.
+    """
+    drawn, _, _ = belief.draw(np.ones(PAIRS_OF_DRAWS), rng)
+    low, high = np.quantile(drawn @ policy, [0.025, 0.975], axis=0)
+    references = belief.chances.argmax(axis=1)
+    surest = belief.log_beats[np.arange(len(references)), :, references].min(axis=1)
+    return Estimates(
+        utilities=belief.scores @ policy,
+        low=low,
+        high=high,
+        references=references,
+        without_winner=tuple(np.flatnonzero(surest < math.log(CYCLE)).tolist()),
+    )
