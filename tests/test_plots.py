@@ -1,11 +1,14 @@
 """The picture of a comparison: complete, legible, and the same file every time."""
 
+import itertools
 import re
 
+import matplotlib
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.text import Text
 
 from fairduel import plots
 from fairduel.compare import Comparison
@@ -78,9 +81,23 @@ def test_other_formats_are_refused() -> None:
 
 
 def test_more_learners_than_colours_still_look_different() -> None:
-    labels = [str(number) for number in range(49)]
-    styles = [style for _, style in plots._styles(made_up(labels, 1, 1, 1))]
-    assert len({str(style) for style in styles}) == 49
+    assert len({str(plots.style(number)) for number in range(49)}) == 49
+    assert plots.style(7)["color"] == plots.style(0)["color"]  # in another shape
+
+
+def test_many_long_labels_stay_inside_and_apart() -> None:
+    labels = [f"fair-etc:exploration={k / 10},preset=as_written,winners=0/1" for k in range(9)]
+    with matplotlib.rc_context(plots.LOOK):
+        figure = plots._figure(made_up(labels, 2, 4, 1000), logarithmic=False)
+        figure.draw_without_rendering()
+        for axes in figure.axes:
+            # Of the words alone, without the lines that lead to them.
+            boxes = sorted(map(Text.get_window_extent, axes.texts), key=lambda box: box.y0)
+            assert len(boxes) == 9
+            assert boxes[0].y0 >= 0
+            assert boxes[-1].y1 <= figure.bbox.y1
+            assert all(low.y1 <= high.y0 for low, high in itertools.pairwise(boxes))
+            assert max(box.x1 for box in boxes) <= figure.bbox.x1
 
 
 @given(

@@ -82,14 +82,31 @@ def test_dark_pages_are_dark(browser: Browser, report: Path) -> None:
     assert seen["light"][1] != seen["dark"][1]
 
 
-def test_a_claim_opens_where_its_verdict_is_clicked(browser: Browser, report: Path) -> None:
+def test_a_claim_is_there_where_its_link_leads(browser: Browser, report: Path) -> None:
     page, trouble = opened(browser, report, "light")
-    page.locator("#claims a").first.click()
-    claim = page.locator("details.claim").first
-    assert claim.is_visible()
-    claim.locator("summary").click()
-    assert claim.locator("li").first.is_visible()
+    links = page.locator("#claims a")
+    for place in (0, links.count() // 2, links.count() - 1):
+        name = links.nth(place).get_attribute("href")
+        links.nth(place).click()
+        finding = page.locator(f"{name} li").first
+        assert finding.is_visible()
+        box = finding.bounding_box()  # within the window, without scrolling
+        assert box is not None
+        assert box["height"] > 0
+        assert 0 <= box["y"] <= 900
     assert trouble == []
+    page.close()
+
+
+def test_everything_about_the_claims_is_printed(browser: Browser, report: Path) -> None:
+    page, _ = opened(browser, report, "light")
+    page.emulate_media(media="print")
+    findings = page.locator(".claim li")
+    assert findings.count() > 100
+    for place in range(0, findings.count(), 20):
+        assert findings.nth(place).is_visible()
+    heights = "items => items.filter(item => item.getBoundingClientRect().height > 0).length"
+    assert findings.evaluate_all(heights) == findings.count()
     page.close()
 
 

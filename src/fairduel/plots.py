@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,9 +55,40 @@ LOOK: dict[Any, Any] = {
     "svg.hashsalt": "fairduel",  # the same picture is the same file
 }
 BAND = 0.12  # opacity of the intervals
+BELOW = 2.0  # so far below the lines a logarithmic axis goes for their intervals, as a factor
 LABEL_SIZE = 9.5
-LINE_HEIGHT = 0.05  # of a label, as a share of the height of the axes
+HEIGHT = 4.6  # inches, of a picture at least
+AROUND = 1.0  # inches of it above and below the axes
+LINE_HEIGHT = 0.18  # inches, of a label
 MARKED_USERS = 20  # with more of them, markers would hide the lines
+
+
+Band = tuple[Floats | Ints, Floats, Floats, str]  # x, mean, half of the interval, colour
+
+
+def style(number: int) -> dict[str, Any]:
+    """A colour and a shape for the line of this number; the pair comes again after 49 of them."""
+    lap, place = divmod(number, len(COLORS))
+    return {"color": COLORS[place], **SHAPES[(place + lap) % len(SHAPES)]}
+
+
+def draw_bands(axes: Axes, bands: Iterable[Band]) -> None:
+    """Shade the intervals, once the lines are drawn.
+
+    A logarithmic axis has no place for one that goes down to 0: it ends where the axis ends.
+    """
+    shown = [band for band in bands if np.isfinite(band[2]).any()]  # one run has no interval
+    logarithmic = axes.get_yscale() == "log" and bool(shown)
+    bottom = -np.inf
+    if logarithmic:
+        edge = axes.get_ylim()[0]
+        lowest = min(float(np.nanmin(mean - half)) for _, mean, half, _ in shown)
+        bottom = min(max(lowest, edge / BELOW), edge)
+    for x, mean, half_width, color in shown:
+        low, high = (np.maximum(mean + sign * half_width, bottom) for sign in (-1, 1))
+        axes.fill_between(x, low, high, color=color, alpha=BAND, linewidth=0)
+    if logarithmic:
+        axes.set_ylim(bottom=bottom)
 
 
 def comparison_picture(comparison: Comparison, suffix: str, logarithmic: bool = False) -> bytes:
@@ -77,7 +109,9 @@ def comparison_picture(comparison: Comparison, suffix: str, logarithmic: bool = 
 def _figure(comparison: Comparison, logarithmic: bool) -> Figure:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 4.6), dpi=150, layout="constrained")
+    lines = sum(_broken(label).count("\n") + 1 for label in comparison.trajectories)
+    height = max(HEIGHT, AROUND + LINE_HEIGHT * lines)
+    figure = Figure(figsize=(11, height), dpi=150, layout="constrained")
     left, right = figure.subplots(1, 2)
     _draw_regret(left, comparison, logarithmic)
     _draw_utilities(right, comparison)
@@ -95,16 +129,17 @@ def _draw_regret(axes: Axes, comparison: Comparison, logarithmic: bool) -> None:
         axes.set_xscale("log")
         if any(mean[-1] > 0 for _, mean, _ in curves.values()):
             axes.set_yscale("log")
-    ends = {}
-    for label, style in _styles(comparison):
+    ends, bands = {}, []
+    for number, label in enumerate(curves):
         rounds, mean, half_width = curves[label]
         if not logarithmic:
             rounds = np.append(0, rounds)
             mean, half_width = np.append(0.0, mean), np.append(0.0, half_width)
-        elif axes.get_yscale() == "log":  # which has no place for an interval down to 0
-            half_width = np.where(half_width < mean, half_width, np.nan)
-        _draw(axes, rounds, mean, half_width, style | {"marker": None})
-        ends[label] = (float(rounds[-1]), float(mean[-1]), style["color"])
+        look = style(number) | {"marker": None}
+        axes.plot(rounds, mean, **look)
+        bands.append((rounds, mean, half_width, look["color"]))
+        ends[label] = (float(rounds[-1]), float(mean[-1]), look["color"])
+    draw_bands(axes, bands)
     axes.set_title("Cumulative regret in Nash welfare")
     _scale_rounds(axes, last, logarithmic)
     _label(axes, ends)
@@ -128,22 +163,18 @@ def _scale_rounds(axes: Axes, rounds: int, logarithmic: bool) -> None:
 def _draw_utilities(axes: Axes, comparison: Comparison) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    ends = {}
-    for label, style in _styles(comparison):
-        runs = comparison.trajectories[label]
+    ends, bands = {}, []
+    for number, (label, runs) in enumerate(comparison.trajectories.items()):
         mean, half_width = mean_interval(
             [np.sort(run.utilities[-1]) / run.rounds[-1] for run in runs]
         )
         users = len(mean)
-        marker = style["marker"] if users <= MARKED_USERS else None
-        _draw(
-            axes,
-            np.arange(1, users + 1, dtype=np.int64),
-            mean,
-            half_width,
-            style | {"marker": marker},
-        )
-        ends[label] = (float(users), float(mean[-1]), style["color"])
+        look = style(number) | ({} if users <= MARKED_USERS else {"marker": None})
+        places = np.arange(1, users + 1)
+        axes.plot(places, mean, **look)
+        bands.append((places, mean, half_width, look["color"]))
+        ends[label] = (float(users), float(mean[-1]), look["color"])
+    draw_bands(axes, bands)
     axes.set_title("What each user gets: mean utility per round")
     axes.set_xlabel("users, from worst off to best off")
     edge = 0.5 if users <= MARKED_USERS else 0.0
@@ -154,30 +185,16 @@ def _draw_utilities(axes: Axes, comparison: Comparison) -> None:
     _label(axes, ends)
 
 
-def _styles(comparison: Comparison) -> list[tuple[str, dict[str, Any]]]:
-    """A colour and a shape for each label; the pair comes again after 49 of them."""
-    styles = []
-    for number, label in enumerate(comparison.trajectories):
-        lap, place = divmod(number, len(COLORS))
-        shape = SHAPES[(place + lap) % len(SHAPES)]
-        styles.append((label, {"color": COLORS[place], **shape}))
-    return styles
-
-
-def _draw(axes: Axes, x: Ints, mean: Floats, half_width: Floats, style: dict[str, Any]) -> None:
-    axes.plot(x, mean, **style)
-    if np.isfinite(half_width).any():  # one run has no interval
-        low, high = mean - half_width, mean + half_width
-        axes.fill_between(x, low, high, color=style["color"], alpha=BAND, linewidth=0)
-
-
 def _label(axes: Axes, ends: dict[str, tuple[float, float, str]]) -> None:
     """Name the lines where they end, x, y in a colour; apart where they end close together."""
     labels = sorted(ends, key=lambda label: ends[label][1])
-    texts = [label.replace(":", ":\n").replace(",", ",\n") for label in labels]
+    texts = [_broken(label) for label in labels]
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    room = figure.get_figheight() - AROUND
     to_share = axes.transData + axes.transAxes.inverted()
     wanted = np.array([to_share.transform(ends[label][:2])[1] for label in labels])
-    heights = np.array([LINE_HEIGHT * (1 + text.count("\n")) for text in texts])
+    heights = np.array([LINE_HEIGHT / room * (1 + text.count("\n")) for text in texts])
     for label, text, share in zip(labels, texts, _apart(wanted, heights), strict=True):
         x, y, color = ends[label]
         axes.annotate(
@@ -196,6 +213,10 @@ def _label(axes: Axes, ends: dict[str, tuple[float, float, str]]) -> None:
                 "shrinkB": 3,
             },
         )
+
+
+def _broken(label: str) -> str:
+    return label.replace(":", ":\n").replace(",", ",\n")
 
 
 def _apart(wanted: Floats, heights: Floats) -> Floats:

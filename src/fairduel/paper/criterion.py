@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
 from fairduel.arrays import Floats
-from fairduel.paper.document import Finding, Verdict, number
+from fairduel.generate import PAPER_RUNS
+from fairduel.paper.document import Claim, Finding, Verdict, number
 
 CRITERION = (
     "A claim consists of comparisons of the kind “this is more than that”. The difference is "
@@ -18,7 +20,9 @@ CRITERION = (
     "be told from noise, whichever side of zero the estimate is on: it may be the other one. Does "
     "not hold here: the whole interval is on the other side. No result: fewer than two runs are "
     "left to compare. A claim of several comparisons has the verdict of the worst of them, and no "
-    "result is the worst. The intervals are not widened for the number of comparisons."
+    "result is the worst. The intervals are not widened for the number of comparisons. Controls, "
+    "where a claim has them, are comparisons for those that must not pass the same test: they hold "
+    "where these do not, and are no part of the verdict."
 )
 
 ENOUGH = 2  # runs, to say anything about their spread
@@ -30,23 +34,43 @@ def more(what: str, larger: Floats, smaller: Floats | float) -> Finding:
     difference = larger - smaller
     difference = difference[~np.isnan(difference)]
     if len(difference) < ENOUGH:
-        return _nothing(what)
-    return _finding(what, float(difference.mean()), _error(difference), len(difference) - 1)
+        return no_result(what)
+    count = len(difference)
+    return _finding(what, float(difference.mean()), _error(difference), count - 1, count)
 
 
 def more_between(what: str, larger: Floats, smaller: Floats) -> Finding:
     """Is the mean of ``larger`` more than that of ``smaller``, two independent samples?"""
     larger, smaller = larger[~np.isnan(larger)], smaller[~np.isnan(smaller)]
     if min(len(larger), len(smaller)) < ENOUGH:
-        return _nothing(what)
+        return no_result(what)
     difference = float(larger.mean() - smaller.mean())
-    errors = _error(larger), _error(smaller)
-    return _finding(what, difference, math.hypot(*errors), _welch(larger, smaller))
+    error = math.hypot(_error(larger), _error(smaller))
+    count = min(len(larger), len(smaller))
+    return _finding(what, difference, error, _welch(larger, smaller), count)
 
 
 def fact(what: str, true: bool) -> Finding:
     """Something without chance: it is so or it is not."""
     return Finding(what, math.nan, math.nan, Verdict.HOLDS if true else Verdict.FAILS)
+
+
+def no_result(what: str) -> Finding:
+    """Nothing is known about it."""
+    return Finding(what, math.nan, math.nan, Verdict.UNKNOWN)
+
+
+def few_runs(claims: Iterable[Claim]) -> str:
+    """A sentence for readers of verdicts from fewer runs than the paper's, if there are such."""
+    counts = [each.runs for claim in claims for each in claim.findings if each.runs]
+    fewest = min(counts, default=PAPER_RUNS)
+    if fewest >= PAPER_RUNS:
+        return ""
+    return (
+        f"The paper's figures are means of {PAPER_RUNS} runs; here there are comparisons of "
+        f"{fewest}. Verdicts from fewer runs are weak: more comes out as noise, and a mean may "
+        "be far off."
+    )
 
 
 def described(finding: Finding) -> str:
@@ -74,11 +98,7 @@ def _welch(first: Floats, second: Floats) -> float:
     return sum(squares) ** 2 / sum(parts)
 
 
-def _nothing(what: str) -> Finding:
-    return Finding(what, math.nan, math.nan, Verdict.UNKNOWN)
-
-
-def _finding(what: str, difference: float, error: float, freedom: float) -> Finding:
+def _finding(what: str, difference: float, error: float, freedom: float, runs: int) -> Finding:
     from scipy.special import stdtrit  # slow to import
 
     half_width = float(stdtrit(freedom, LEVEL)) * error
@@ -88,7 +108,7 @@ def _finding(what: str, difference: float, error: float, freedom: float) -> Find
         verdict = Verdict.FAILS
     else:
         verdict = Verdict.NOISE
-    return Finding(what, difference, half_width, verdict)
+    return Finding(what, difference, half_width, verdict, runs)
 
 
 def _signed(value: float) -> str:

@@ -81,23 +81,28 @@ Block = Text | Caution | Table | Picture
 
 @dataclass(frozen=True)
 class Finding:
-    """One comparison of a claim: by how much one thing exceeds another."""
+    """One comparison of a claim: by how much one thing exceeds another, in so many runs."""
 
     what: str
     difference: float
     half_width: float
     verdict: Verdict
+    runs: int = 0  # of a fact none
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Something the paper says in words (``quote``, in ``section``), and what came of it here."""
+    """Something the paper says in words (``quote``, in ``section``), and what came of it here.
+
+    controls: that what must not pass the test does not pass it; no part of the verdict.
+    """
 
     name: str
     section: str
     quote: str
     findings: tuple[Finding, ...]
     note: str = ""
+    controls: tuple[Finding, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from fairduel.arrays import Floats
 from fairduel.paper import figures
-from fairduel.paper.claims import figure1_claims
-from fairduel.paper.document import Picture, Section, Table, Text, interval
-from fairduel.paper.experiment import LEARNERS, Outcomes, Players, all_of, lines, players
+from fairduel.paper.claims import LONGER, Rates, figure1_claims
+from fairduel.paper.document import Picture, Section, Table, Text, average, interval, number
+from fairduel.paper.experiment import (
+    LEARNERS,
+    Cells,
+    Outcomes,
+    Players,
+    all_of,
+    lines,
+    players,
+)
 from fairduel.sweep import Cell
 
 # (D, K) in the order of the paper's panels, and horizons that leave room for identification.
 SIZES = ((5, 5), (5, 10), (5, 20), (10, 5), (10, 10), (20, 10))
 HORIZONS = {5: 100_000, 10: 200_000, 20: 500_000}  # by K
+
+# These explore for a time that depends on the horizon and then keep to one policy, so that their
+# curves end as straight lines: how their regret grows shows at longer horizons only.
+COMMITTING = ("fair-etc", "utilitarian-etc")
 
 
 @dataclass(frozen=True)
@@ -33,11 +46,23 @@ class Figure1:
             for users, arms in SIZES
         }
 
+    @cached_property
+    def longer(self) -> dict[str, Players]:
+        """The runs of longer horizons, which cost next to nothing."""
+        return {
+            setting: {
+                name: tuple(replace(cell, rounds=LONGER * cell.rounds) for cell in group[name])
+                for name in COMMITTING
+            }
+            for setting, group in self.groups.items()
+        }
+
     @property
     def cells(self) -> Sequence[Cell]:
-        return all_of(list(self.groups.values()))
+        return all_of([*self.groups.values(), *self.longer.values()])
 
     def section(self, outcomes: Outcomes) -> Section:
+        rates = {setting: self._rates(outcomes, setting) for setting in self.groups}
         panels = [
             figures.Panel(f"({letter}) {setting}", lines(outcomes, group, "regret"))
             for letter, (setting, group) in zip("abcdef", self.groups.items(), strict=True)
@@ -47,7 +72,8 @@ class Figure1:
                 "Settings as run, on instances made like the paper's (its own 30 seeds, gap 0.1). "
                 "The paper does not print its horizons. Ours leave room for identification: "
                 "T = 100,000 for K = 5, 200,000 for K = 10 and 500,000 for K = 20. The kink in "
-                "each line is the end of identification."
+                "each line is the end of identification, but for the ETC learners: there it is "
+                "the end of exploration."
             ),
             Picture(
                 "figure1",
@@ -56,14 +82,24 @@ class Figure1:
                 lambda: figures.grid(panels, columns=3),
             ),
             self._table(outcomes),
+            _rate_table(rates),
         )
-        claims = figure1_claims(
-            {
-                setting: {name: _half_and_end(outcomes, cells) for name, cells in group.items()}
-                for setting, group in self.groups.items()
-            }
-        )
+        regrets = {
+            setting: {name: outcomes.final(cells, "regret") for name, cells in group.items()}
+            for setting, group in self.groups.items()
+        }
+        claims = figure1_claims(regrets, rates)
         return Section("figure1", "Figure 1: regret on random preferences", blocks, claims)
+
+    def _rates(self, outcomes: Outcomes, setting: str) -> Rates:
+        """What a round after identification costs, with fewer rounds and with more."""
+        longer = self.longer[setting]
+        return {
+            name: (_rate(outcomes, cells), _rate(outcomes, longer[name]))
+            if name in longer
+            else (_rate(outcomes, cells, 1 / LONGER), _rate(outcomes, cells))
+            for name, cells in self.groups[setting].items()
+        }
 
     def _table(self, outcomes: Outcomes) -> Table:
         rows = tuple(
@@ -79,7 +115,37 @@ class Figure1:
         return Table(head, rows, "Regret after T rounds.")
 
 
-def _half_and_end(outcomes: Outcomes, cells: tuple[Cell, ...]) -> tuple[Floats, Floats]:
+def _rate(outcomes: Outcomes, cells: Cells, part: float = 1.0) -> Floats:
+    """(runs,) mean regret of a round in this part of those after identification, of f*."""
     rounds, regret = outcomes.curve(cells, "regret")
-    half = int(np.searchsorted(rounds, rounds[-1] / 2))
-    return regret[:, half], regret[:, -1]
+    begin = outcomes.about(cells, "identify")
+    count = part * (rounds[-1] - begin)
+    count[count <= 0] = np.nan  # identification took all rounds
+    x = np.append(0, rounds)
+    lost = [
+        np.diff(np.interp((first, last), x, np.append(0, row)))[0]
+        for first, last, row in zip(begin, begin + count, regret, strict=True)
+    ]
+    return np.asarray(lost / count / outcomes.about(cells, "best"))
+
+
+def _rate_table(rates: dict[str, Rates]) -> Table:
+    rows = tuple(
+        (setting, *(_fall(*by_learner[name]) for name in LEARNERS))
+        for setting, by_learner in rates.items()
+    )
+    caption = (
+        f"Mean regret of a round after identification, as a share of f*: with fewer rounds → with "
+        f"{LONGER} times as many, and the second over the first. Regret as T^(2/3) would give "
+        "× 0.5, linear regret × 1. The ETC learners played other horizons for it, T and "
+        f"{LONGER} T; what the others do does not depend on T once they have identified the "
+        f"winners, so theirs are the first 1/{LONGER} of the rounds after that, and all of them."
+    )
+    return Table(("Setting", *LEARNERS.values()), rows, caption)
+
+
+def _fall(fewer: Floats, more: Floats) -> str:
+    first, last = average(fewer), average(more)
+    ratio = last / first
+    fall = "–" if math.isnan(ratio) else f"{ratio:.2f}"
+    return f"{number(first)} → {number(last)} (× {fall})"

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from fairduel.instance import Instance
 from fairduel.paper import figures
-from fairduel.paper.claims import (
-    Finals,
-    figure3_claims,
-    sushi_adjustment_claim,
-    sushi_winners_claim,
-)
+from fairduel.paper.comparisons import Finals
 from fairduel.paper.document import Block, Caution, Claim, Picture, Section, Table, Text, interval
 from fairduel.paper.experiment import LEARNERS, METRICS, Outcomes, Players, all_of, lines, players
 from fairduel.paper.groups import Grouping, Groups
+from fairduel.paper.sushi_claims import data_claims, figure3_claims, unanswered
 from fairduel.sweep import Cell
 
 ROUNDS = 200_000
+MISSING = "the Sushi data are missing, and synthetic ones say nothing about it"
+Z = 1.959964  # the normal distribution has 95 % within so many standard deviations
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,12 @@ class Figure3:
             self._results(outcomes),
             self._groupings(),
         ]
-        claims = () if self.groups.missing else self._claims(outcomes)
+        claims = self._claims(outcomes)
+        if self.groups.missing:  # other data cannot decide what the paper says of its own
+            claims = tuple(unanswered(claim, MISSING) for claim in claims)
         return Section("figure3", f"Figure 3: {kind}", tuple(blocks), claims)
 
     def _claims(self, outcomes: Outcomes) -> tuple[Claim, ...]:
-        """Only where the data are the paper's: others cannot decide what it says of them."""
         finals: dict[int, Finals] = {
             grouping.users: _nothing(self.runs) for grouping in self.groups.groupings
         }
@@ -69,27 +70,28 @@ class Figure3:
         instability = "; ".join(_unstable(grouping) for grouping in groupings)
         return (
             *figure3_claims(finals),
-            sushi_winners_claim(
+            *data_claims(
                 {grouping.users: grouping.without for grouping in groupings},
+                {grouping.users: _smallest_gap(grouping) for grouping in groupings},
+                {grouping.users: (grouping.tied, grouping.clear) for grouping in groupings},
                 f"Rows in other orders: {instability}.",
-            ),
-            sushi_adjustment_claim(
-                {grouping.users: (grouping.tied, grouping.clear) for grouping in groupings}
             ),
         )
 
     def _picture(self, outcomes: Outcomes, users: int, kind: str) -> Picture:
         order = ("regret", "minimum_welfare", "nash_welfare", "gini", "utilitarian_welfare")
+        synthetic = bool(self.groups.missing)
         panels = [
             figures.Panel(
-                f"({letter}) {METRICS[metric]}, D = {users}",
+                f"({letter}) {METRICS[metric]}, D = {users}" + ", synthetic" * synthetic,
                 lines(outcomes, self.players[users], metric),
             )
             for letter, metric in zip("abcde", order, strict=True)
         ]
         what = f"{kind[0].upper()}{kind[1:]}, D = {users}"
         caption = f"{what}: mean of {self.runs} runs; shaded: 95 % interval."
-        return Picture(f"figure3-{users}", caption, lambda: figures.grid(panels, columns=3))
+        name = f"figure3-{users}" + "-synthetic" * synthetic
+        return Picture(name, caption, lambda: figures.grid(panels, columns=3))
 
     def _results(self, outcomes: Outcomes) -> Table:
         rows = tuple(
@@ -109,8 +111,8 @@ class Figure3:
                 f"D = {grouping.users}",
                 ", ".join(map(str, grouping.sizes)),
                 f"`{grouping.digest[:16]}`{_same(grouping.as_paper)}",
-                f"{grouping.all_winners} of {grouping.orders}",
-                f"{grouping.all_clear} of {grouping.orders}",
+                _share(grouping.all_winners, grouping.orders),
+                _share(grouping.all_clear, grouping.orders),
                 f"{grouping.agreement:.2f}",
             )
             for grouping in self.groups.groupings
@@ -126,8 +128,8 @@ class Figure3:
         caption = (
             "The groups are not stable: only 166 different distances occur among 12.5 million "
             "pairs of people, so ties decide. The last three columns are from random orders of "
-            "the rows, which ought to change nothing. Before the projection, a share of exactly "
-            "1/2 is nobody's win."
+            "the rows, which ought to change nothing, with the 95 % interval (Wilson's) of the "
+            "share of all orders. Before the projection, a share of exactly 1/2 is nobody's win."
         )
         return Table(head, rows, caption, names=3)
 
@@ -159,6 +161,28 @@ def _same(as_paper: bool | None) -> str:
 
 def _unstable(grouping: Grouping) -> str:
     return (
-        f"with D = {grouping.users} every cluster has a winner in {grouping.all_winners} of "
-        f"{grouping.orders} random orders, and in {grouping.all_clear} also before the projection"
+        f"with D = {grouping.users} every cluster has a winner in "
+        f"{_share(grouping.all_winners, grouping.orders)} random orders, and in "
+        f"{_share(grouping.all_clear, grouping.orders)} also before the projection"
     )
+
+
+def _share(count: int, total: int) -> str:
+    low, high = wilson(count, total)
+    return f"{count} of {total} ({low:.0%} to {high:.0%})"
+
+
+def wilson(count: int, total: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share, which few and even no counts leave sensible."""
+    middle = (count + Z**2 / 2) / (total + Z**2)
+    spread = Z / (total + Z**2) * math.sqrt(count * (total - count) / total + Z**2 / 4)
+    return middle - spread, middle + spread
+
+
+def _smallest_gap(grouping: Grouping) -> float | None:
+    """Of the instance that is played, if there is one."""
+    if grouping.without:
+        return None
+    preferences = Instance.load(grouping.file).preferences
+    pairs = np.triu_indices(preferences.shape[1], 1)
+    return float(np.abs(preferences[:, *pairs] - 0.5).min())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +18,17 @@ if TYPE_CHECKING:  # matplotlib is slow to import
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+TITLE_SIZE, LEGEND_SIZE = 10, 9  # points
 INK, SOFT, GRID = "#222222", "#666666", "#e8e8e8"  # as in plots.LOOK
 LOOK: dict[Any, Any] = plots.LOOK | {
     "font.size": 9,
-    "axes.titlesize": 10,
+    "axes.titlesize": TITLE_SIZE,
     "axes.titlepad": 6,
     "axes.labelsize": 9,
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.titlecolor": INK,
+    "legend.fontsize": LEGEND_SIZE,
     "legend.frameon": False,
     "legend.handlelength": 3.2,
     "lines.linewidth": 1.6,
@@ -37,7 +39,13 @@ MARKS = 7  # markers along a line: enough to tell it by its shape
 BOUND_DASHES = ((0, (4, 2)), (0, (1, 1.6)))
 PANEL = (3.5, 2.75)  # inches, if so wide ones fit
 WIDTH = 10.5  # inches, of a figure at most
+LEAST_WIDTH = 6.0  # and at least: one panel has a legend as well
 LEGEND_LINE = 0.16  # inches
+TITLE_LINE = 0.18
+TICKS = 0.8  # inches beside the axes of a panel, where a title has no place
+HANDLE = 0.8  # inches of a legend that are not its text
+EDGE = 0.2  # inches that a legend keeps from the sides
+BREAKS = re.compile(r"[:/ ]|,(?!\d)")  # long names go on in a new line after one of these
 NARROW = 100.0  # axes that span less than this factor have ticks between the powers of ten
 
 
@@ -79,25 +87,69 @@ def grid(panels: Sequence[Panel], columns: int) -> Figure:
     from matplotlib.figure import Figure
 
     rows = -(-len(panels) // columns)
+    width = min(max(PANEL[0] * columns, LEAST_WIDTH), WIDTH)
     with matplotlib.rc_context(LOOK):
-        below = max((len(panel.lines) for panel in panels if panel.legend), default=0)
-        height = rows * (PANEL[1] + LEGEND_LINE * below) + 0.35
-        figure = Figure(
-            figsize=(min(PANEL[0] * columns, WIDTH), height), dpi=120, layout="constrained"
-        )
+        titles = [wrapped(panel.title, width / columns - TICKS, TITLE_SIZE) for panel in panels]
+        figure = Figure(figsize=(width, PANEL[1]), dpi=120, layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False).ravel()
-        for place, panel in zip(axes, panels, strict=False):
+        for place, panel, title in zip(axes, panels, titles, strict=False):
             _draw(place, panel)
+            place.set_title(title)
         for place in axes[len(panels) :]:
             place.set_axis_off()
-        if not any(panel.legend for panel in panels):
-            handles, labels = axes[0].get_legend_handles_labels()
-            wide = min(len(labels), 2 * columns - 1)
-            figure.legend(handles, labels, loc="outside upper center", ncols=wide)
+        below = max((len(panel.lines) for panel in panels if panel.legend), default=0)
+        above = max(title.count("\n") for title in titles)
+        height = rows * (PANEL[1] + LEGEND_LINE * below + TITLE_LINE * above) + 0.1
+        if not below:
+            height += _legend(figure, axes)
+        figure.set_size_inches(width, height)
         # The layout is found once, and not again for each file format.
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
     return figure
+
+
+def wrapped(text: str, inches: float, points: float) -> str:
+    """In lines no wider than this in letters of so many points, whole words if they fit."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(size=points)
+
+    def fits(words: str) -> bool:
+        return bool(text_to_path.get_text_width_height_descent(words, font, False)[0] < 72 * inches)
+
+    lines = []
+    for line in text.split("\n"):
+        left = line
+        while left:
+            end = len(left)
+            while end > 1 and not fits(left[:end]):
+                end -= 1
+            if end < len(left):
+                breaks = (found.end() for found in BREAKS.finditer(left))
+                end = max((place for place in breaks if place <= end), default=end)
+            lines.append(left[:end])
+            left = left[end:]
+    return "\n".join(lines).replace("$", r"\$")  # which would begin a formula
+
+
+def _legend(figure: Figure, axes: Iterable[Axes]) -> float:
+    """One for all, in as many columns as fit; gives its height in inches."""
+    handles: dict[str, Any] = {}
+    for place in axes:  # a line may be in some of them only
+        for handle, label in zip(*place.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    width = figure.get_figwidth()
+    labels = [wrapped(label, width - HANDLE, LEGEND_SIZE) for label in handles]
+    for columns in range(len(labels), 0, -1):
+        legend = figure.legend(handles.values(), labels, loc="outside upper center", ncols=columns)
+        box = legend.get_window_extent()
+        if box.width / figure.dpi <= width - EDGE:
+            break
+        if columns > 1:
+            legend.remove()
+    return float(box.height / figure.dpi)
 
 
 def png(figure: Figure) -> bytes:
@@ -137,14 +189,23 @@ def _saved(figure: Figure, form: str, metadata: dict[str, Any]) -> bytes:
 
 def _draw(axes: Axes, panel: Panel) -> None:
     for number, line in enumerate(panel.lines):
-        _draw_line(axes, line, number, panel.logarithmic)
-    axes.set_title(panel.title)
+        _draw_line(axes, line, number)
     axes.set_xlabel(panel.xlabel)
     axes.set_ylabel(panel.ylabel)
     # Without a single result there is nothing that a logarithmic axis could show.
-    if panel.logarithmic and any((line.mean > 0).any() for line in panel.lines):
+    logarithmic = panel.logarithmic and any((line.mean > 0).any() for line in panel.lines)
+    if logarithmic:
         axes.set_xscale("log")
         axes.set_yscale("log")
+    plots.draw_bands(
+        axes,
+        [
+            (line.x, line.mean, line.half_width, plots.style(line.style)["color"])
+            for line in panel.lines
+            if line.half_width is not None
+        ],
+    )
+    if logarithmic:
         _log_ticks(axes, panel.ticks)
     else:
         _plain_ticks(axes)
@@ -154,8 +215,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
         )
 
 
-def _draw_line(axes: Axes, line: Line, number: int, logarithmic: bool) -> None:
-    color = plots.COLORS[line.style % len(plots.COLORS)]
+def _draw_line(axes: Axes, line: Line, number: int) -> None:
     if line.bound:
         dashes = BOUND_DASHES[line.style % len(BOUND_DASHES)]
         axes.plot(line.x, line.mean, label=line.label, color=INK, linewidth=1.1, linestyle=dashes)
@@ -164,13 +224,7 @@ def _draw_line(axes: Axes, line: Line, number: int, logarithmic: bool) -> None:
     count = len(line.x)
     step = max(1, count // MARKS)
     every = slice(number * step // 5, None, step) if count > 2 * MARKS else None
-    shape = plots.SHAPES[line.style % len(plots.SHAPES)]
-    axes.plot(line.x, line.mean, label=line.label, color=color, markevery=every, **shape)
-    if line.half_width is not None:
-        low, high = line.mean - line.half_width, line.mean + line.half_width
-        if logarithmic:  # an interval down to 0 has no place there
-            low = np.where(low > 0, low, line.mean)
-        axes.fill_between(line.x, low, high, color=color, alpha=plots.BAND, linewidth=0)
+    axes.plot(line.x, line.mean, label=line.label, markevery=every, **plots.style(line.style))
 
 
 def _log_ticks(axes: Axes, ticks: tuple[float, ...]) -> None:

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from fairduel.files import write_whole
 from fairduel.paper import figures
-from fairduel.paper.criterion import CRITERION, described
+from fairduel.paper.criterion import CRITERION, described, few_runs
 from fairduel.paper.document import (
     Block,
     Caution,
     Claim,
     Document,
+    Finding,
     Picture,
     Section,
     Table,
@@ -50,16 +51,23 @@ def write_report(document: Document, folder: Path) -> tuple[Path, Path]:
 def counted(claims: Iterable[Claim]) -> str:
     """How many claims have which verdict, in words."""
     counts = Counter(claim.verdict for claim in claims)
-    kinds = [kind for kind in _PLURALS if kind is not Verdict.UNKNOWN or counts[kind]]
-    return ", ".join(f"{counts[kind]} {_PLURALS[kind]}" for kind in kinds)
+    kinds = [kind for kind in _NUMBERS if kind is not Verdict.UNKNOWN or counts[kind]]
+    return ", ".join(f"{counts[kind]} {_NUMBERS[kind][counts[kind] != 1]}" for kind in kinds)
 
 
-_PLURALS = {
-    Verdict.HOLDS: "hold",
-    Verdict.NOISE: "hold within noise",
-    Verdict.FAILS: "do not hold here",
-    Verdict.UNKNOWN: "without a result",
+_NUMBERS = {  # one, several
+    Verdict.HOLDS: ("holds", "hold"),
+    Verdict.NOISE: ("holds within noise", "hold within noise"),
+    Verdict.FAILS: ("does not hold here", "do not hold here"),
+    Verdict.UNKNOWN: ("without a result", "without a result"),
 }
+CONTROLS = "Controls (✓ where they do not pass, as they must not), no part of the verdict:"
+
+
+def _opening(document: Document) -> tuple[Block, ...]:
+    """The summary, and what a reader of the verdicts should know first."""
+    weak = few_runs(document.claims)
+    return (*document.summary, Caution(weak)) if weak else document.summary
 
 
 # HTML
@@ -69,7 +77,7 @@ def to_html(document: Document, drawn: dict[str, str]) -> str:
     """``drawn`` has the svg element of each picture by its name."""
     body = [
         f"<h1>{_escaped(document.title)}</h1>",
-        *(_html_block(block, drawn) for block in document.summary),
+        *(_html_block(block, drawn) for block in _opening(document)),
         _html_contents(document),
         *(_html_overview(document.claims) if document.claims else ()),
         *(_html_section(section, drawn) for section in document.sections),
@@ -113,16 +121,21 @@ def _html_section(section: Section, drawn: dict[str, str]) -> str:
 
 
 def _html_claim(claim: Claim) -> str:
-    findings = "".join(
-        f"<li>{_badge(finding.verdict, short=True)} {_escaped(described(finding))}</li>"
-        for finding in claim.findings
-    )
     note = f"<p>{_code(claim.note)}</p>" if claim.note else ""
+    controls = f"<p>{CONTROLS}</p>{_html_findings(claim.controls)}" if claim.controls else ""
     return (
-        f'<details id="claim-{claim.name}" class="claim"><summary>{_badge(claim.verdict)} '
-        f"<b>{_escaped(claim.name)}</b> ({_escaped(claim.section)}): {_escaped(claim.quote)}"
-        f"</summary>{note}<ul>{findings}</ul></details>"
+        f'<article id="claim-{claim.name}" class="claim"><p>{_badge(claim.verdict)} '
+        f"<b>{_escaped(claim.name)}</b> ({_escaped(claim.section)}): {_escaped(claim.quote)}</p>"
+        f"{note}{_html_findings(claim.findings)}{controls}</article>"
     )
+
+
+def _html_findings(findings: tuple[Finding, ...]) -> str:
+    items = (
+        f"<li>{_badge(finding.verdict, short=True)} {_escaped(described(finding))}</li>"
+        for finding in findings
+    )
+    return f"<ul>{''.join(items)}</ul>"
 
 
 def _html_block(block: Block, drawn: dict[str, str]) -> str:
@@ -191,7 +204,7 @@ def _code(text: str) -> str:
 
 def to_markdown(document: Document) -> str:
     """Pictures are figures/NAME.png."""
-    parts = [f"# {document.title}", *(_markdown_block(block) for block in document.summary)]
+    parts = [f"# {document.title}", *(_markdown_block(block) for block in _opening(document))]
     if document.claims:
         rows = tuple(
             (f"`{claim.name}`", claim.section, claim.quote, claim.verdict)
@@ -217,8 +230,14 @@ def _markdown_claim(claim: Claim) -> str:
     ]
     if claim.note:
         lines += ["", claim.note]
-    lines += ["", *(f"- {each.verdict.sign} {described(each)}" for each in claim.findings)]
+    lines += ["", *_markdown_findings(claim.findings)]
+    if claim.controls:
+        lines += ["", CONTROLS, "", *_markdown_findings(claim.controls)]
     return "\n".join(lines)
+
+
+def _markdown_findings(findings: tuple[Finding, ...]) -> list[str]:
+    return [f"- {each.verdict.sign} {_one_line(described(each))}" for each in findings]
 
 
 def _markdown_block(block: Block) -> str:
@@ -233,14 +252,22 @@ def _markdown_block(block: Block) -> str:
 
 def _markdown_table(table: Table) -> str:
     kinds = ["---" if place < table.names else "---:" for place in range(len(table.head))]
-    lines = [table.head, kinds, *([_markdown_cell(cell) for cell in row] for row in table.rows)]
+    head, *rows = ([_markdown_cell(cell) for cell in row] for row in (table.head, *table.rows))
+    lines = [head, kinds, *rows]
     text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return f"{table.caption}\n\n{text}" if table.caption else text
 
 
 def _markdown_cell(cell: str | Verdict) -> str:
     text = f"{cell.sign} {cell}" if isinstance(cell, Verdict) else cell
-    return text.replace("|", "\\|")
+    return _one_line(text).replace("|", "\\|")
+
+
+def _one_line(text: str) -> str:
+    """Without line breaks, and without what would be read as HTML outside of `code`."""
+    parts = re.split(r"(`[^`]*`)", " ".join(text.split()))
+    parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]  # the others are code
+    return "".join(parts)
 
 
 # Nothing is loaded from anywhere: the policy says so to the browser as well.
@@ -308,10 +335,10 @@ tbody tr:hover { background: var(--panel); }
 .fails, .differs { color: var(--bad); text-decoration: underline; }
 .warning { border: 2px solid var(--bad); padding: .8rem 1rem; border-radius: 4px; }
 .claim { border: 1px solid var(--grid); border-radius: 4px; padding: .5rem .8rem; margin: .5rem 0; }
-.claim summary { cursor: pointer; }
+.claim p { margin: .3rem 0; }
 .claim ul { font-size: .88rem; font-variant-numeric: tabular-nums; list-style: none;
   padding-left: .5rem; }
 dt { font-weight: 600; margin-top: .6rem; }
 dd { margin: 0; }
-@media print { details > * { display: block; } .wide { overflow: visible; } }
+@media print { .wide { overflow: visible; } .claim { break-inside: avoid; } }
 """

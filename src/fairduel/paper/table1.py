@@ -76,10 +76,12 @@ class Table1:
                     row.append(self._value(outcomes, preset, metric, column))
                     row.append(self._verdict(outcomes, preset, metric, column))
                 rows.append(tuple(row))
-        head = ("Metric", "Learner", "Paper", "Ours, as run", "", "Ours, as written", "")
+        head = ["Metric", "Learner", "Paper"]
+        for preset in PRESETS:
+            head += [f"Ours, {preset.replace('_', ' ')}", f"{preset.replace('_', ' ')}: verdict"]
         found = {preset: self.agreeing(outcomes, preset) for preset in PRESETS}
         return Table(
-            head,
+            tuple(head),
             tuple(rows),
             f"The 20 printed cells: {found['as_run']} agree as run, {found['as_written']} as "
             "written.",
