@@ -19,6 +19,8 @@ import fairduel
 from fairduel import cli, compare
 from fairduel.generate import random_instance
 from fairduel.instance import Instance
+from fairduel.paper import groups
+from fairduel.sweep import grid_report
 
 SMALL = ["simulate", "--users", "3", "--arms", "3", "--rounds", "20000", "--runs", "2"]
 UNIFORM = [*SMALL, "--learner", "uniform"]
@@ -212,6 +214,7 @@ BAD = [
     ["simulate", "--learner", "fair-ect"],
     ["simulate", "--learner", "fair-etc:explore=1"],
     ["simulate", "--learner", "uniform", "--learner", "uniform"],
+    ["simulate", "--learner", "fair-etc:", "--learner", "fair-etc"],
     ["simulate", "--preset", "as_rnu"],
     ["simulate", "--environment", "rnadom"],
     ["simulate", "--share", "0.5"],
@@ -288,8 +291,29 @@ def test_ctrl_c_ends_without_a_trace(run: Run, monkeypatch: pytest.MonkeyPatch) 
         raise KeyboardInterrupt
 
     monkeypatch.setattr(compare, "compare", interrupted)
-    assert run(*UNIFORM, "--rows", "rows.csv") == Result(130, "", "")
+    said = "stopped: there is no result\n"
+    assert run(*UNIFORM, "--rows", "rows.csv") == Result(130, "", said)
     assert not Path("rows.csv").exists()
+
+
+def test_ctrl_c_while_people_are_grouped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(groups, "load_sushi", interrupted)
+    said = "stopped: what is done is kept in 'there'; running it again goes on from there\n"
+    assert run("reproduce", "all", "--out", "there") == Result(130, "", said)
+
+
+def test_ctrl_c_while_the_report_is_written(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(grid_report, "document", interrupted)
+    small = ["compare", "--rounds", "10", "--runs", "1", "--workers", "1", "--learner", "uniform"]
+    result = run(*small, "--quiet", "--out", "there")
+    said = "stopped: what is done is kept in 'there'; running it again goes on from there\n"
+    assert (result.code, result.err) == (130, said)
 
 
 def test_our_own_mistakes_are_not_hidden(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

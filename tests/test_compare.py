@@ -85,6 +85,7 @@ def test_summaries_are_of_the_last_round(three_runs: Comparison) -> None:
             mean, half_width = mean_interval([getattr(run, metric)[-1] for run in runs])
             assert [estimate.mean, estimate.half_width] == [float(mean), float(half_width)]
         assert summary.identifying.mean == np.mean([run.phases["identify"] for run in runs])
+        assert summary.runs == 3
         assert summary.seconds == statistics.median(three_runs.seconds[label])
 
 

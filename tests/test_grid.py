@@ -86,6 +86,23 @@ def test_one_value_needs_no_list_and_the_rest_has_defaults(tmp_path: Path) -> No
         ("learners = [1]", "learners has 1: give a text, or a list of them."),
         ("learners = []", "learners is empty: give at least one."),
         ("rounds = [10, 10]", "rounds has 10 twice: give it once."),
+        ("learners = ['uniform', 'uniform']", "the learner 'uniform' is given twice: give it"),
+        ("learners = ['fair-etc:', 'fair-etc']", "'fair-etc:' and 'fair-etc' are the same learner"),
+        (
+            "learners = ['fair-etc:welfare=utilitarian', 'utilitarian-etc']",
+            "are the same learner: give one of them.",
+        ),
+        (
+            "learners = ['own_learners:Counted:folder=a,seconds=1.0', "
+            "'own_learners:Counted:seconds=1.0,folder=a']",
+            "are the same learner",
+        ),
+        ("environments = ['paper', 'paper']", "the environment 'paper' is given twice"),
+        (
+            "environments = ['random', 'clustered', 'random:gap=0.10']",
+            "'random' and 'random:gap=0.10' are the same environment: give one of them.",
+        ),
+        ("environments = ['file:a.json', 'file:./a.json']", "are the same environment"),
         ("rounds = 1.5", "rounds has 1.5: give a whole number, or a list of them."),
         ("runs = true", "runs has True: give a whole number."),
         ("runs = [1]", "runs has [1]: give a whole number."),
@@ -105,6 +122,14 @@ def test_wrong_files_are_refused_in_one_sentence(text: str, said: str, compare: 
     assert said in err
     assert err.count("\n") == 1
     assert not Path("comparison").exists()
+
+
+def test_what_differs_is_not_taken_for_the_same() -> None:
+    Grid(
+        ("fair-etc", "fair-etc:preset=as_run", "fair-etc:exploration=1"),
+        ("random", "random:gap=0.2", "hard", "hard:epsilon=0.1", "file:a.json", "file:b.json"),
+    )
+    Grid(("own_learners:Counted", "own_learners:Counted:seconds=1", "own_learners:Fatal"))
 
 
 def test_missing_file(compare: Compare) -> None:
@@ -169,7 +194,10 @@ def test_report_says_how_many_runs_succeeded(tmp_path: Path) -> None:
     grid = Grid(("uniform", "own_learners:Failing"), ("random:users=2,arms=2",), (50,), 2)
     cells = [cell for cell in grid.cells if cell.learner != "uniform" or cell.run == 0]
     # As if the other run of uniform had failed.
-    page = grid_report.document(grid, sweep(cells, tmp_path, workers=1))
+    results = sweep(cells, tmp_path, workers=1)
+    page = grid_report.document(grid, results)
+    (summary,) = grid_report.summaries(grid, results, *grid.problems[0]).values()
+    assert summary.runs == 1
     assert caption_of(page) == (
         "Mean of 2 runs; shaded: 95 % interval. Some runs failed; those that succeeded: "
         "uniform 1 of 2, own_learners:Failing 0 of 2."

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairduel.errors import InputError
+from fairduel.paper import groups
+from fairduel.sweep import dask_pool
 from fairduel.sweep.chunks import LEAST_SECONDS, LOST, MOST_SECONDS, calls_in_a_task, run_calls
 from fairduel.sweep.pool import ONE_THREAD, LocalPool, WorkerDied
 
@@ -47,6 +50,24 @@ def threads(number: int) -> dict[str, str | None]:
 def nap(seconds: float) -> int:
     time.sleep(seconds)
     return os.getpid()
+
+
+class Mark:
+    """What the scheduler of a Dask cluster keeps of a task."""
+
+    client = None
+
+    def __init__(self, is_set: bool) -> None:
+        self.now = is_set
+
+    def is_set(self) -> bool:
+        return self.now
+
+    def set(self) -> None:
+        self.now = True
+
+    def clear(self) -> None:
+        self.now = False
 
 
 class FakePool:
@@ -184,6 +205,40 @@ def test_worker_that_died_idle_is_replaced(pool: LocalPool) -> None:
     while pool._idle[0].executor._broken is False:
         time.sleep(0.01)
     assert pool.collect(pool.submit(double, 4)) == 8
+
+
+def test_processes_that_group_people_give_results_in_order() -> None:
+    assert list(groups._Workers(2).map(double, range(30))) == [2 * i for i in range(30)]
+
+
+def test_process_that_groups_people_may_die_but_not_every_time() -> None:
+    with pytest.raises(InputError, match="the processes that group people end before"):
+        groups._Workers(2).map(die, [6, 7, 8])
+
+
+def test_task_of_dask_begins_once() -> None:
+    begun = Mark(is_set=True)  # on a worker that is gone
+    for _ in range(2):  # what it gives may be lost as well
+        assert dask_pool._once(begun, die, 7) is None
+    fresh = Mark(is_set=False)
+    assert dask_pool._once(fresh, lambda: fresh.now) == (True,)
+    with pytest.raises(ValueError, match="not 3"):
+        dask_pool._once(fresh, refuse, 3)
+    assert not fresh.now  # nothing is left behind
+
+
+def test_lost_task_of_dask_cannot_begin_again_while_the_sweep_lasts() -> None:
+    pool = dask_pool.DaskPool.__new__(dask_pool.DaskPool)
+    mark, future = Mark(is_set=True), Future[Any]()
+    future.set_result(None)  # what _once gives where another worker died of it
+    pool._marks, pool._lost, pool._killed = {future: mark}, [], MemoryError
+    pool._executor = SimpleNamespace(shutdown=lambda wait: None)
+    pool._client = SimpleNamespace(close=lambda: None)
+    with pytest.raises(WorkerDied):
+        pool.collect(future)
+    assert mark.is_set()
+    pool.close(at_once=False)
+    assert not mark.is_set()
 
 
 def test_errors_of_the_function_come_back(pool: LocalPool) -> None:

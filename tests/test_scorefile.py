@@ -44,7 +44,10 @@ def test_csv_with_and_without_names(
     assert (table.users, table.arms, table.weights) == (users, arms, None)
 
 
-@given(st.lists(NAME, min_size=2, max_size=2), st.lists(NAME, min_size=2, max_size=2))
+TWO_NAMES = st.lists(NAME, min_size=2, max_size=2, unique=True)
+
+
+@given(TWO_NAMES, TWO_NAMES)
 def test_csv_names_come_back_whatever_they_are(users: list[str], arms: list[str]) -> None:
     text = io.StringIO()
     writer = csv.writer(text)
@@ -108,6 +111,9 @@ def test_both_formats_keep_every_digit(scores: list[list[float]]) -> None:
         ('{"scores": [[1]], "weights": [1' + "0" * 400 + "]}", "is not usable"),
         ('{"scores": [[1]], "users": ["a", "b"]}', "it names 2 users and has scores for 1"),
         ('{"scores": [[1]], "arms": "a"}', "its arms are not a list of names"),
+        (",a,b\nAda,1,2\nBob,1,2\nAda,2,1", "it has the user 'Ada' twice"),
+        ("a,b,a\n1,2,3", "it has the arm 'a' twice; give every arm its own name"),
+        ('{"scores": [[1], [2]], "users": ["x", "x"]}', "it has the user 'x' twice"),
     ],
 )
 def test_bad_files_are_one_clear_sentence(text: str, said: str) -> None:

@@ -68,6 +68,13 @@ def test_ties_are_all_best_and_a_single_learner_is_not() -> None:
     assert printed(made_up({"a": [1.0]})).count("*") == 1
 
 
+def test_note_counts_the_runs_that_there_are() -> None:
+    assert "standard errors of 2 runs; seconds" in printed(THREE, width=160)
+    some = printed(made_up({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0], "c": [1.0]}), width=160)
+    assert "standard errors of 3 runs (where fewer succeeded: b 2, c 1); seconds" in some
+    assert printed(made_up({"a": [1.0]})).rstrip().endswith("* best of its column; one run")
+
+
 @pytest.mark.parametrize("rounds", [1, 10**6, 10**9, 10**15])
 @pytest.mark.parametrize("width", [20, 80])
 def test_nothing_is_cut_off(rounds: int, width: int) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import fairduel
 from fairduel.errors import InputError
@@ -35,7 +36,20 @@ Scheduler = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but the result.")]
 
+
+class _Commands(TyperGroup):
+    """Says at Ctrl-C that it has stopped, and what is kept where something is."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            sys.stderr.write(f"stopped: {error if error.args else 'there is no result'}\n")
+            raise
+
+
 app = typer.Typer(
+    cls=_Commands,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help can be piped, and its examples copied
@@ -245,23 +259,30 @@ def compare(
     from fairduel.paper.report import write_report
     from fairduel.sweep import grid_report, sweep
     from fairduel.sweep.grid import read_grid
+    from fairduel.sweep.progress import can_go_on
 
     sys.path.insert(0, os.getcwd())
     given = {"learners": learner, "environments": environment, "rounds": rounds}
     asked = read_grid(grid, given | {"runs": runs, "seed": seed, "checkpoints": checkpoints})
-    results = sweep(asked.cells, out, workers=workers, scheduler=scheduler, progress=not quiet)
-    for place, horizon in asked.problems:
-        found = grid_report.summaries(asked, results, place, horizon)
-        settings = {"environment": place, "rounds": horizon, "runs": asked.runs, "seed": asked.seed}
-        if found:
-            terminal.print_summaries(_console(), found, asked.runs, settings)
-            sys.stdout.write("\n")
-    panels = grid_report.regret_panels(asked, results)
-    if panels:
-        picture = figures.grid(panels, min(len(panels), grid_report.COLUMNS))
-        _write(out / "regret.png", figures.png(picture), quiet)
-    page, _ = write_report(grid_report.document(asked, results), out)
-    sys.stdout.write(f"report: {page}\n")
+    with can_go_on(out):
+        results = sweep(asked.cells, out, workers=workers, scheduler=scheduler, progress=not quiet)
+        for place, horizon in asked.problems:
+            found = grid_report.summaries(asked, results, place, horizon)
+            settings = {
+                "environment": place,
+                "rounds": horizon,
+                "runs": asked.runs,
+                "seed": asked.seed,
+            }
+            if found:
+                terminal.print_summaries(_console(), found, settings)
+                sys.stdout.write("\n")
+        panels = grid_report.regret_panels(asked, results)
+        if panels:
+            picture = figures.grid(panels, min(len(panels), grid_report.COLUMNS))
+            _write(out / "regret.png", figures.png(picture), quiet)
+        page, _ = write_report(grid_report.document(asked, results), out)
+        sys.stdout.write(f"report: {page}\n")
     if results.failures:
         first = results.failures[0]
         raise typer.Exit(
@@ -313,7 +334,8 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="NAME...",
-            help="table1, figure1, figure2, figure3, lower-bound, upper-bound, or all.",
+            help="table1, figure1, figure2, figure3, lower-bound, upper-bound, or all of these; "
+            "and beyond.",
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the report goes.")] = Path(
@@ -331,10 +353,11 @@ def reproduce(
     """Redo the paper's experiments and write a report.
 
     The folder gets report.html, report.md with its figures, and all rows in rows.parquet. What
-    has been run before is not run again. `all` stands for everything and takes some minutes. The
-    Sushi data have to be fetched by everybody for themselves; where they are missing, `all` uses
-    synthetic data in their place and says so. Exit code 3 means that they were missing, 1 that
-    some simulations failed.
+    has been run before is not run again. `all` stands for everything in the paper and takes some
+    minutes; `beyond` is Fair-VOI in the same settings and at short horizons. The Sushi data have
+    to be fetched by everybody for themselves; where they are missing, `all` uses synthetic data
+    in their place and says so. Exit code 3 means that they were missing, 1 that some simulations
+    failed.
 
     \b
     Examples:
@@ -364,11 +387,10 @@ def reproduce(
 
 def _learners(texts: list[str] | None, preset: str) -> dict[str, Learner[Any]]:
     from fairduel import named
+    from fairduel.sweep.once import check_learners
 
     chosen = texts or list(named.LEARNERS)
-    for text in chosen:
-        if chosen.count(text) > 1:
-            raise InputError(f"the learner {text!r} is given twice: give it once.")
+    check_learners(chosen, preset)
     return {text: named.learner(text, preset) for text in chosen}
 
 

@@ -40,10 +40,12 @@ class Estimate:
 class Summary:
     """How a learner did after the last round.
 
-    metrics: by the names in ``METRICS``. identifying: rounds spent on finding the winners.
+    runs: how many there are, without those that failed. metrics: by the names in ``METRICS``.
+    identifying: rounds spent on finding the winners.
     seconds: the median run, since compilation makes a first one slow.
     """
 
+    runs: int
     metrics: dict[str, Estimate]
     identifying: Estimate
     seconds: float
@@ -77,6 +79,7 @@ class Comparison:
         """How every learner did, by its label."""
         return {
             label: Summary(
+                len(runs),
                 {name: _estimate([getattr(run, name)[-1] for run in runs]) for name in METRICS},
                 _estimate([run.phases.get("identify", 0) for run in runs]),
                 statistics.median(self.seconds[label]),

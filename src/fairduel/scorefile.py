@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -151,6 +152,9 @@ def _names(kind: str, given: object, count: int) -> tuple[str, ...]:
         raise InputError(
             f"it names {len(given)} {kind}s and has scores for {count}; give one name for each."
         )
+    for name, times in Counter(given).items():
+        if times > 1:
+            raise InputError(f"it has the {kind} {name!r} twice; give every {kind} its own name.")
     return tuple(given)
 
 

@@ -38,6 +38,3 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.plays + other.plays, self.wins + other.wins)
-
-    def __sub__(self, other: Tally) -> Tally:
-        return Tally(self.plays - other.plays, self.wins - other.wins)

@@ -48,12 +48,11 @@ def comparison_data(comparison: Comparison) -> list[dict[str, Any]]:
 
 def print_comparison(console: Console, comparison: Comparison, settings: dict[str, Any]) -> None:
     """The learners in a table."""
-    runs = len(next(iter(comparison.trajectories.values())))
-    print_summaries(console, comparison.summaries(), runs, settings)
+    print_summaries(console, comparison.summaries(), settings)
 
 
 def print_summaries(
-    console: Console, summaries: dict[str, Summary], runs: int, settings: dict[str, Any]
+    console: Console, summaries: dict[str, Summary], settings: dict[str, Any]
 ) -> None:
     """The same table, each cell on one line if the terminal is wide enough."""
     shown = settings | {"rounds": f"{settings['rounds']:,}"}
@@ -67,8 +66,18 @@ def print_summaries(
         table.padding = 0
         table.width = _width(console, table)  # nothing is left out where even that is too wide
     console.print(table, crop=False)
-    spread = f"mean {sign} 1.96 standard errors of {runs} runs; seconds: median"
-    console.print(f"\n* best of its column; {spread if runs > 1 else 'one run'}")
+    runs = _runs(summaries)
+    spread = f"mean {sign} 1.96 standard errors of {runs}; seconds: median"
+    console.print(f"\n* best of its column; {runs if runs == 'one run' else spread}")
+
+
+def _runs(summaries: dict[str, Summary]) -> str:
+    """How many runs the means are over; by learner where some failed."""
+    counts = {label: summary.runs for label, summary in summaries.items()}
+    most = max(counts.values())
+    fewer = [f"{label} {count}" for label, count in counts.items() if count < most]
+    words = f"{most} runs" if most > 1 else "one run"
+    return f"{words} (where fewer succeeded: {', '.join(fewer)})" if fewer else words
 
 
 def _comparison_table(summaries: dict[str, Summary], joint: str) -> Table:

@@ -82,7 +82,8 @@ def find_sushi(path: AnyPath | None = None) -> Path:
     raise DataMissing(
         f"the Sushi data are not in {looked}: download sushi3-2016.zip from {SOURCE} (free for "
         f"research, not to be passed on), unpack it, and put its {FILE} into "
-        f"{str(user_folder())!r}, or into any folder and name that in {FOLDER_VARIABLE}."
+        f"{str(user_folder())!r}, or into any folder and name that with --data or in "
+        f"{FOLDER_VARIABLE}."
     )
 
 

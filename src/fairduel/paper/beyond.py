@@ -1,4 +1,4 @@
-"""Beyond the paper: Fair-VOI in all of its settings, and at horizons that real groups have."""
+"""Beyond the paper: Fair-VOI in its settings, and at horizons that real groups have."""
 
 from __future__ import annotations
 
@@ -8,29 +8,37 @@ from functools import cached_property
 
 import numpy as np
 
+from fairduel import metrics, named
 from fairduel.arrays import Floats
-from fairduel.paper import figures
-from fairduel.paper.document import Block, Picture, Section, Table, Text, interval
-from fairduel.paper.experiment import LEARNERS, Cells, Outcomes, Players, all_of
+from fairduel.instance import Instance
+from fairduel.paper import figures, lower_bound
+from fairduel.paper.document import Block, Picture, Section, Table, Text, average, interval, number
+from fairduel.paper.experiment import LEARNERS, METRICS, Cells, Outcomes, Players, all_of
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
 from fairduel.paper.figure3 import Figure3
 from fairduel.paper.groups import Groups
 from fairduel.sweep import Cell
+from fairduel.welfare import Nash
 
-VOI = "fair-voi"
+VOI, ANYTIME = "fair-voi", "fair-voi:anytime=true"
+SIX = LEARNERS | {VOI: "Fair-VOI"}  # the order is that of the styles
+SHORT = SIX | {ANYTIME: "Fair-VOI, T unknown"}
+# In tables Fair-VOI comes first: they are wider than many pages.
+COLUMNS = {VOI: SIX[VOI]} | LEARNERS
+SHORT_COLUMNS = {VOI: SHORT[VOI], ANYTIME: SHORT[ANYTIME]} | LEARNERS
+RANDOM = "Random"
+BEST = "Best policy"  # for Nash welfare, from the first round on
+
 SIZES = ((3, 5), (5, 10), (10, 10))  # D, K
 HORIZONS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+HARD_HORIZONS = (10**4, 10**5, 10**6, 10**7)
+TABLE1 = "Random, D = 10, K = 10"
+FAIRNESS = tuple(metric for metric in METRICS if metric != "regret")
+SHOWN = ("regret", "minimum_welfare", "gini")
+HALF = 0.5
 
-# At short horizons, the fair learners and the paper's simplest. The order is that of the styles.
-SHORT = {
-    "fair-etc": "Fair-ETC",
-    "fair-eps": "Fair-ε-Greedy",
-    "uniform": "Uniform-Over-Users",
-    VOI: "Fair-VOI",
-    f"{VOI}:anytime=true": "Fair-VOI, anytime",
-}
-STYLES = (0, 1, 4, 5, 6)
+Shares = dict[str, Floats]  # by learner: (horizons, runs)
 
 
 @dataclass(frozen=True)
@@ -39,23 +47,41 @@ class Beyond:
     sushi: Groups
 
     @cached_property
-    def groups(self) -> dict[str, Players]:
-        """The paper's five learners, as run, and Fair-VOI on the same instances."""
-        sushi = Figure3(self.runs, self.sushi).players
-        named = "Synthetic stand-in for Sushi" if self.sushi.missing else "Sushi"
-        five = {
-            **{f"Random, {setting}": g for setting, g in Figure1(self.runs).groups.items()},
-            **{f"Clustered, ρ = {share}": g for share, g in Figure2(self.runs).groups.items()},
-            **{f"{named}, D = {users}": g for users, g in sushi.items()},
-        }
-        return {setting: {**group, VOI: _same(group)} for setting, group in five.items()}
+    def random(self) -> dict[str, Players]:
+        """The settings of Figure 1, one of which is that of Table 1."""
+        groups = Figure1(self.runs).groups
+        return {f"Random, {setting}": _with_voi(group) for setting, group in groups.items()}
 
     @cached_property
-    def short(self) -> dict[tuple[int, int], dict[str, dict[int, Cells]]]:
-        """By size, learner and horizon."""
+    def fairness(self) -> dict[str, Players]:
+        """The settings of Figures 2 and 3, which are about more than regret."""
+        kind = "Synthetic stand-in for Sushi" if self.sushi.missing else "Sushi"
+        people = Figure3(self.runs, self.sushi).players
+        groups = {
+            **{f"Clustered, ρ = {share}": g for share, g in Figure2(self.runs).groups.items()},
+            **{f"{kind}, D = {users}": g for users, g in people.items()},
+        }
+        return {setting: _with_voi(group) for setting, group in groups.items()}
+
+    @cached_property
+    def hard(self) -> dict[lower_bound.Setting, Players]:
+        """The instances of the lower bound, winners known."""
+        settings = [
+            lower_bound.Setting(side, side, rounds)
+            for side in lower_bound.SQUARES
+            for rounds in HARD_HORIZONS
+        ]
+        return {
+            setting: {learner: setting.cells(learner, self.runs) for learner in SIX}
+            for setting in settings
+        }
+
+    @cached_property
+    def short(self) -> dict[tuple[int, int], dict[str, tuple[Cells, ...]]]:
+        """By size and learner, cells for each horizon."""
         return {
             size: {
-                learner: {rounds: self._cells(size, learner, rounds) for rounds in HORIZONS}
+                learner: tuple(self._short_cells(size, learner, rounds) for rounds in HORIZONS)
                 for learner in SHORT
             }
             for size in SIZES
@@ -63,36 +89,154 @@ class Beyond:
 
     @property
     def cells(self) -> Sequence[Cell]:
+        groups = [*self.random.values(), *self.fairness.values(), *self.hard.values()]
         short = [
             cell
             for by_learner in self.short.values()
             for by_horizon in by_learner.values()
-            for cells in by_horizon.values()
+            for cells in by_horizon
             for cell in cells
         ]
-        return [*all_of(list(self.groups.values())), *short]
+        return [*all_of(groups), *short]
 
     def section(self, outcomes: Outcomes) -> Section:
+        blocks = (
+            Text(
+                "Fair-VOI is not in the paper. It weighs at every decision what the answers would "
+                "be worth over the rounds that remain against what asking costs, and keeps every "
+                "answer. Here it plays what the paper's five learners play, with the same "
+                "instances and seeds."
+            ),
+            *self._regret_blocks(outcomes),
+            *self._fairness_blocks(outcomes),
+            *self._hard_blocks(outcomes),
+            *self._short_blocks(outcomes),
+        )
+        return Section("beyond", "Beyond the paper: Fair-VOI", blocks)
+
+    # Figures 1 to 3 and Table 1
+
+    def _regret_blocks(self, outcomes: Outcomes) -> tuple[Block, ...]:
+        groups = {**self.random, **self.fairness}
+        finals = [_finals(outcomes, group, "regret") for group in groups.values()]
+        rows = tuple(
+            (setting, f"{group[VOI][0].rounds:,}", *(interval(final[name]) for name in COLUMNS))
+            for (setting, group), final in zip(groups.items(), finals, strict=True)
+        )
+        head = ("Setting", "T", *COLUMNS.values())
+        return (
+            Text(
+                "In the settings of Table 1 and of Figures 1 to 3, the paper's learners as run. "
+                + _times_less(finals)
+            ),
+            Table(head, rows, "Regret after T rounds."),
+        )
+
+    def _fairness_blocks(self, outcomes: Outcomes) -> tuple[Block, ...]:
+        settings = {TABLE1: self.random[TABLE1], **self.fairness}
+        best = {setting: _best_utilities(group[VOI]) for setting, group in settings.items()}
+        panels = [
+            figures.Panel(
+                f"{METRICS[metric]}: {setting}", _lines(outcomes, group, metric, best[setting])
+            )
+            for setting, group in self.fairness.items()
+            for metric in SHOWN
+        ]
+        rows = tuple(
+            (
+                setting,
+                METRICS[metric],
+                interval(getattr(metrics, metric)(group[VOI][0].rounds * best[setting])),
+                *(interval(outcomes.final(group[name], metric)) for name in COLUMNS),
+            )
+            for setting, group in settings.items()
+            for metric in FAIRNESS
+        )
+        head = ("Setting", "Metric", BEST, *COLUMNS.values())
+        return (
+            Text(
+                "What the users get, in the settings of Table 1 and of Figures 2 and 3. Less is "
+                "better of the Gini coefficient, and more of the rest. Like Fair-ETC and "
+                "Fair-ε-Greedy, Fair-VOI aims at the policy of highest Nash welfare and at none "
+                "of the other metrics. What that policy gives from the first round on is drawn "
+                "in, and exact. A learner can be better than it in minimum welfare or equality, "
+                "for instance while it shows all arms alike, but it pays in Nash welfare."
+            ),
+            Picture(
+                "beyond-fairness",
+                f"Regret and fairness over time, mean of {self.runs} runs; shaded: 95 % interval.",
+                lambda: figures.grid(panels, columns=len(SHOWN)),
+            ),
+            Table(head, rows, "After T rounds.", names=2),
+        )
+
+    # Theorem 4.1
+
+    def _hard_blocks(self, outcomes: Outcomes) -> tuple[Block, ...]:
+        finals = {
+            setting: _finals(outcomes, group, "regret") for setting, group in self.hard.items()
+        }
+        panels = [self._hard_panel(finals, side) for side in lower_bound.SQUARES]
+        rows = tuple(
+            (
+                f"D = K = {setting.users}",
+                f"{setting.rounds:,}",
+                number(setting.bound / _rate(setting)),
+                *(interval(final[name] / _rate(setting)) for name in COLUMNS),
+            )
+            for setting, final in finals.items()
+        )
+        head = ("Setting", "T", "Lower bound", *COLUMNS.values())
+        return (
+            Text(
+                "On the hard instances of Theorem 4.1, every user's winner known to all learners, "
+                "the paper's as written. The proof's ε falls with T, so no learner can have "
+                "regret that grows more slowly than T^(2/3). " + _times_less(list(finals.values()))
+            ),
+            Picture(
+                "beyond-hard",
+                f"Regret on the hard instances, mean of {self.runs} runs; shaded: 95 % interval. "
+                "Uniform-Over-Users plays the winners that are worth nothing to the others.",
+                lambda: figures.grid(panels, columns=2),
+            ),
+            Table(head, rows, "Regret after T rounds, divided by T^(2/3)."),
+        )
+
+    def _hard_panel(
+        self, finals: dict[lower_bound.Setting, dict[str, Floats]], side: int
+    ) -> figures.Panel:
+        settings = [setting for setting in finals if setting.users == side]
+        rounds = np.array([setting.rounds for setting in settings])
+        lines = [
+            figures.line_of_runs(
+                name, rounds, np.stack([finals[each][learner] for each in settings], axis=1), style
+            )
+            for style, (learner, name) in enumerate(SIX.items())
+        ]
+        bounds = np.array([setting.bound for setting in settings])
+        lines.append(figures.Line("Lower bound", rounds, bounds, bound=True))
+        title = f"D = K = {side}, winners known"
+        return figures.Panel(title, tuple(lines), "T", "regret", logarithmic=True)
+
+    # Short horizons
+
+    def _short_blocks(self, outcomes: Outcomes) -> tuple[Block, ...]:
         shares = {
             size: {
-                learner: np.stack([_shares(outcomes, cells) for cells in by_horizon.values()])
+                learner: np.stack([_shares(outcomes, cells) for cells in by_horizon])
                 for learner, by_horizon in by_learner.items()
             }
             for size, by_learner in self.short.items()
         }
-        panels = [_panel(size, by_learner) for size, by_learner in shares.items()]
-        blocks: tuple[Block, ...] = (
+        chance = {size: self._chance(size) for size in SIZES}
+        panels = [_short_panel(size, shares[size], chance[size]) for size in SIZES]
+        return (
             Text(
-                "Fair-VOI is not in the paper. It weighs at every decision what the answers would "
-                "be worth over the rounds that remain against what asking costs, and keeps every "
-                "answer. Here it plays the same instances as the paper's five learners, which are "
-                "as run."
-            ),
-            self._settings_table(outcomes),
-            Text(
-                "At short horizons on random instances, gap 0.1, the paper's learners as written: "
-                "regret as a share of the best welfare times T. 1 is to get nothing; what lies "
-                "below is learned. The anytime form does not know T."
+                "At horizons that real groups have, on random instances with gap 0.1, the paper's "
+                "learners as written: regret as a share of the best welfare times T. 1 is to get "
+                "nothing at all. Random is the uniform policy for ever. The paper's learners "
+                "identify all winners first, and lose about as much as Random for as long as that "
+                "takes. " + _half_way(shares)
             ),
             Picture(
                 "beyond",
@@ -100,45 +244,42 @@ class Beyond:
                 "shaded: 95 % interval.",
                 lambda: figures.grid(panels, columns=3),
             ),
-            *(self._short_table(size, by_learner) for size, by_learner in shares.items()),
+            *(_short_table(size, shares[size], chance[size]) for size in SIZES),
         )
-        return Section("beyond", "Beyond the paper: Fair-VOI", blocks)
 
-    def _cells(self, size: tuple[int, int], learner: str, rounds: int) -> Cells:
-        users, arms = size
-        environment = f"random:users={users},arms={arms},gap=0.1"
+    def _short_cells(self, size: tuple[int, int], learner: str, rounds: int) -> Cells:
         return tuple(
-            Cell(environment, learner, rounds, run, checkpoints="linear:1")
+            Cell(_environment(size), learner, rounds, run, checkpoints="linear:1")
             for run in range(self.runs)
         )
 
-    def _settings_table(self, outcomes: Outcomes) -> Table:
-        rows = tuple(
-            (
-                setting,
-                f"{group[VOI][0].rounds:,}",
-                *(interval(outcomes.final(cells, "regret")) for cells in group.values()),
-            )
-            for setting, group in self.groups.items()
-        )
-        head = ("Setting", "T", *LEARNERS.values(), "Fair-VOI")
-        return Table(head, rows, "Regret after T rounds.")
-
-    def _short_table(self, size: tuple[int, int], shares: dict[str, Floats]) -> Table:
-        users, arms = size
-        rows = tuple(
-            (f"{rounds:,}", *(interval(shares[learner][place]) for learner in SHORT))
-            for place, rounds in enumerate(HORIZONS)
-        )
-        return Table(("T", *SHORT.values()), rows, f"D = {users}, K = {arms}: share lost.")
+    def _chance(self, size: tuple[int, int]) -> Floats:
+        """(runs,) what the uniform policy loses, exactly; the same at every horizon."""
+        make = named.environment(_environment(size))
+        instances = [make(run, HORIZONS[0], 0) for run in range(self.runs)]
+        got = [
+            each.scores.mean(axis=1).prod() / Nash().maximize(each.scores).value
+            for each in instances
+        ]
+        return 1.0 - np.array(got)
 
 
-def _same(group: Players) -> Cells:
-    """Fair-VOI on the instances of the others."""
-    return tuple(
+def _with_voi(group: Players) -> Players:
+    """And Fair-VOI on the instances of the others."""
+    same = tuple(
         Cell(cell.environment, VOI, cell.rounds, cell.run, cell.seed)
         for cell in next(iter(group.values()))
     )
+    return {**group, VOI: same}
+
+
+def _environment(size: tuple[int, int]) -> str:
+    users, arms = size
+    return f"random:users={users},arms={arms},gap=0.1"
+
+
+def _finals(outcomes: Outcomes, group: Players, metric: str) -> dict[str, Floats]:
+    return {learner: outcomes.final(cells, metric) for learner, cells in group.items()}
 
 
 def _shares(outcomes: Outcomes, cells: Cells) -> Floats:
@@ -147,10 +288,94 @@ def _shares(outcomes: Outcomes, cells: Cells) -> Floats:
     return np.asarray(outcomes.final(cells, "regret") / best)
 
 
-def _panel(size: tuple[int, int], shares: dict[str, Floats]) -> figures.Panel:
-    users, arms = size
+def _rate(setting: lower_bound.Setting) -> float:
+    return float(setting.rounds ** (2 / 3))
+
+
+def _best_utilities(cells: Cells) -> Floats:
+    """(runs, D) what each user gets in a round of the best policy."""
+    return np.stack([_best_of(_instance(cell)) for cell in cells])
+
+
+def _best_of(instance: Instance) -> Floats:
+    return np.asarray(instance.scores @ Nash().maximize(instance.scores).policy)
+
+
+def _instance(cell: Cell) -> Instance:
+    return named.environment(cell.environment)(cell.run, cell.rounds, cell.seed)
+
+
+def _lines(
+    outcomes: Outcomes, group: Players, metric: str, best: Floats
+) -> tuple[figures.Line, ...]:
+    """The learners' means over time, and those of the best policy, which has no regret."""
     lines = tuple(
-        figures.line_of_runs(SHORT[learner], np.array(HORIZONS), values.T, style)
-        for style, (learner, values) in zip(STYLES, shares.items(), strict=True)
+        figures.line_of_runs(SIX[learner], *outcomes.curve(cells, metric), style)
+        for style, (learner, cells) in enumerate(group.items())
     )
-    return figures.Panel(f"D = {users}, K = {arms}", lines, "T", "share lost", logarithmic=True)
+    if metric == "regret":
+        return lines
+    rounds = lines[0].x
+    means = np.array([getattr(metrics, metric)(count * best).mean() for count in rounds])
+    return (*lines, figures.Line(BEST, rounds, means, bound=True))
+
+
+def _times_less(finals: Sequence[dict[str, Floats]]) -> str:
+    """How Fair-VOI's mean regret compares with that of the best of the five in each setting."""
+    means = [{learner: average(values) for learner, values in each.items()} for each in finals]
+    if any(np.isnan(list(each.values())).any() for each in means):
+        return "Some runs have no result, so nothing is said about all settings."
+    ratios = [min(each[learner] for learner in LEARNERS) / each[VOI] for each in means]
+    return (
+        "The regret of the best of the five, whichever it is in a setting, is from "
+        f"{min(ratios):.2g} to {max(ratios):.2g} times that of Fair-VOI."
+    )
+
+
+def _half_way(shares: dict[tuple[int, int], Shares]) -> str:
+    """From which horizon on half of what could be had is had."""
+    said = []
+    for (users, arms), by_learner in shares.items():
+        lost = {learner: [average(row) for row in by_learner[learner]] for learner in SIX}
+        five = [min(each) for each in zip(*(lost[learner] for learner in LEARNERS), strict=True)]
+        said.append(
+            f"{_first_below(lost[VOI])} and {_first_below(five)} with D = {users}, K = {arms}"
+        )
+    return (
+        "Of the horizons tried, the first from which on Fair-VOI and the best of the five get at "
+        f"least half of what could be had are {'; '.join(said)}."
+    )
+
+
+def _first_below(means: Sequence[float]) -> str:
+    """The first horizon from which on all means are below a half."""
+    above = [place for place, mean in enumerate(means) if not mean < HALF]
+    first = above[-1] + 1 if above else 0
+    return f"{HORIZONS[first]:,}" if first < len(HORIZONS) else "none"
+
+
+def _short_panel(size: tuple[int, int], shares: Shares, chance: Floats) -> figures.Panel:
+    users, arms = size
+    horizons = np.array(HORIZONS)
+    lines = [
+        figures.line_of_runs(SHORT[learner], horizons, values.T, style)
+        for style, (learner, values) in enumerate(shares.items())
+    ]
+    flat = np.full(len(HORIZONS), average(chance))
+    lines.append(figures.Line(RANDOM, horizons, flat, bound=True))
+    title = f"D = {users}, K = {arms}"
+    return figures.Panel(title, tuple(lines), "T", "share lost", logarithmic=True)
+
+
+def _short_table(size: tuple[int, int], shares: Shares, chance: Floats) -> Table:
+    users, arms = size
+    rows = tuple(
+        (
+            f"{rounds:,}",
+            interval(chance),
+            *(interval(shares[name][place]) for name in SHORT_COLUMNS),
+        )
+        for place, rounds in enumerate(HORIZONS)
+    )
+    head = ("T", RANDOM, *SHORT_COLUMNS.values())
+    return Table(head, rows, f"D = {users}, K = {arms}: share lost.")

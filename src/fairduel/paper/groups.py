@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,8 @@ from fairduel.data import (
 from fairduel.data.sushi import LABELS_SHA256
 from fairduel.errors import InputError
 from fairduel.files import AnyPath, write_whole
-from fairduel.sweep.pool import GUARD
+from fairduel.sweep.chunks import Lost, run_calls
+from fairduel.sweep.pool import LocalPool
 
 USERS = (5, 10)
 PERMUTATIONS = 20  # of the rows, to see how much the groups owe to their order
@@ -124,12 +126,8 @@ def _stability(
     except (OSError, ValueError, KeyError, TypeError):
         pass  # none yet, or not one of ours
     count = min(workers or MOST_WORKERS, MOST_WORKERS)
-    try:
-        with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
-            executor = pool if count > 1 else None
-            measured = stability(rankings, USERS, PERMUTATIONS, executor=executor)
-    except BrokenProcessPool as error:
-        raise InputError(f"a worker process stopped (see above); {GUARD}.") from error
+    executor = _Workers(count) if count > 1 else None
+    measured = stability(rankings, USERS, PERMUTATIONS, executor=executor)
     answer = [
         (
             int(each.all_winners.sum()),
@@ -140,3 +138,38 @@ def _stability(
     ]
     write_whole(file, json.dumps({"question": question, "answer": answer}).encode())
     return answer
+
+
+class _Workers(Executor):
+    """So many processes like those of a sweep: they leave Ctrl-C to us, and may die."""
+
+    def __init__(self, count: int) -> None:
+        self._pool = LocalPool(count)
+
+    def map(
+        self,
+        fn: Callable[..., Any],
+        *iterables: Iterable[Any],
+        timeout: float | None = None,
+        chunksize: int = 1,
+    ) -> Iterator[Any]:
+        """All results, in order; there is no time limit, and chunks are made as they fit."""
+        calls = list(zip(*iterables, strict=True))
+        found: dict[int, Any] = {}
+        finished = False
+        try:
+            for some in run_calls(self._pool, partial(_call, fn, calls), range(len(calls))):
+                found.update(some)
+            finished = True
+        finally:
+            self._pool.close(at_once=not finished)
+        if any(isinstance(result, Lost) for result in found.values()):
+            raise InputError(
+                "the processes that group people end before they are through, perhaps for want "
+                "of memory: free some, or use 1 worker."
+            )
+        return iter([found[number] for number in range(len(calls))])
+
+
+def _call(function: Callable[..., Any], calls: list[tuple[Any, ...]], number: int) -> Any:
+    return function(*calls[number])

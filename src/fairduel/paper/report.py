@@ -45,6 +45,9 @@ def write_report(document: Document, folder: Path) -> tuple[Path, Path]:
     page, text = folder / "report.html", folder / "report.md"
     write_whole(page, to_html(document, drawn).encode())
     write_whole(text, to_markdown(document).encode())
+    for old in (folder / "figures").glob("*.png"):  # of an earlier report in the same folder
+        if old.stem not in drawn:
+            old.unlink()
     return page, text
 
 

@@ -27,8 +27,10 @@ from fairduel.paper.report import write_report
 from fairduel.paper.table1 import Table1
 from fairduel.paper.upper_bound import UpperBound
 from fairduel.sweep import Results, sweep
+from fairduel.sweep.cells import digest
 from fairduel.sweep.machine import machine
 from fairduel.sweep.pool import check_not_a_worker
+from fairduel.sweep.progress import can_go_on
 from fairduel.tables import require_pyarrow
 
 PAPER = ("table1", "figure1", "figure2", "figure3", "lower-bound", "upper-bound")
@@ -91,33 +93,55 @@ def reproduce(
     if "figure3" in names:
         find_sushi(data)
     place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
+    with can_go_on(place):
+        _make(place)
+        experiments, missing = _experiments(chosen, place, runs, workers, data, progress)
+        # A dict, since experiments share cells: Figure 1 has those of Table 1.
+        cells = dict.fromkeys(cell for each in experiments.values() for cell in each.cells)
+        results = sweep(list(cells), place, workers=workers, scheduler=scheduler, progress=progress)
+        failures = tuple(f"{failed.cell}: {failed.reason}" for failed in results.failures)
+        outcomes = Outcomes(results)
+        sections = tuple(each.section(outcomes) for each in experiments.values())
+        command = _command(names, place, runs, data, scheduler)
+        facts = _facts(command, len(cells), results, time.perf_counter() - began)
+        document = Document(
+            "Multi-User Dueling Bandits, reproduced",
+            _summary(experiments, outcomes, missing, failures),
+            sections,
+            facts,
+        )
+        page, text = write_report(document, place)
+    return Reproduction(document, page, text, missing, failures)
+
+
+def _experiments(
+    chosen: list[str],
+    place: Path,
+    runs: int,
+    workers: int | None,
+    data: AnyPath | None,
+    progress: bool,
+) -> tuple[dict[str, Experiment], str]:
+    """Those that were chosen, by name, and why data are missing, if they are."""
     experiments: dict[str, Experiment] = {}
-    missing = ""
     groups: Groups | None = None
     for name in chosen:
         if name in NEED_GROUPS:
             groups = groups or _prepare(place.resolve(), data, workers, progress)
             kind = Figure3 if name == "figure3" else Beyond
-            experiments[name], missing = kind(runs, groups), groups.missing
+            experiments[name] = kind(runs, groups)
         else:
             experiments[name] = _SYNTHETIC[name](runs)
-    # A dict, since experiments share cells: Figure 1 has those of Table 1.
-    cells = dict.fromkeys(cell for each in experiments.values() for cell in each.cells)
-    results = sweep(list(cells), place, workers=workers, scheduler=scheduler, progress=progress)
-    failures = tuple(f"{failed.cell}: {failed.reason}" for failed in results.failures)
-    outcomes = Outcomes(results)
-    sections = tuple(each.section(outcomes) for each in experiments.values())
-    command = _command(names, place, runs)
-    facts = _facts(command, len(cells), results, time.perf_counter() - began)
-    document = Document(
-        "Multi-User Dueling Bandits, reproduced",
-        _summary(experiments, outcomes, missing, failures),
-        sections,
-        facts,
-    )
-    page, text = write_report(document, place)
-    return Reproduction(document, page, text, missing, failures)
+    return experiments, groups.missing if groups else ""
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot make the folder {str(folder)!r}: {error.strerror}; give another one."
+        ) from error
 
 
 def _prepare(place: Path, data: AnyPath | None, workers: int | None, progress: bool) -> Groups:
@@ -160,12 +184,18 @@ def _summary(
     return tuple(blocks)
 
 
-def _command(names: Sequence[str], folder: Path, runs: int) -> str:
+def _command(
+    names: Sequence[str], folder: Path, runs: int, data: AnyPath | None, scheduler: str | None
+) -> str:
     words = ["fairduel", "reproduce", *names]
     if str(folder) != FOLDER:
         words += ["--out", folder.as_posix()]
     if runs != PAPER_RUNS:
         words += ["--runs", str(runs)]
+    if data is not None:
+        words += ["--data", Path(data).as_posix()]
+    if scheduler is not None:
+        words += ["--scheduler", scheduler]
     return shlex.join(words)
 
 
@@ -174,7 +204,7 @@ def _facts(
 ) -> tuple[tuple[str, str], ...]:
     return (
         ("Command", f"`{command}`"),
-        ("Version", f"fairduel {fairduel.__version__}"),
+        ("Version", f"fairduel {fairduel.__version__}, source {digest('fairduel')[:12]}"),
         (
             "Seeds",
             f"0, with the number of the run; the paper's instances have its own, drawn from "

@@ -10,6 +10,7 @@ import time
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from fairduel.arrays import Floats, Ints
 from fairduel.compare import METRICS
 from fairduel.errors import InputError
 from fairduel.files import read_whole
-from fairduel.simulate import simulate
+from fairduel.simulate import MOST_ROUNDS, simulate
 from fairduel.trajectory import linear_checkpoints, logarithmic_checkpoints
 
 CHECKPOINTS = {"linear": linear_checkpoints, "log": logarithmic_checkpoints}
@@ -91,13 +92,16 @@ def check_cells(cells: Iterable[Cell]) -> None:
     last: dict[str, Cell] = {}
     texts: set[str] = set()
     for cell in cells:
-        for name, value, least in (
-            ("rounds", cell.rounds, 1),
-            ("run", cell.run, 0),
-            ("seed", cell.seed, 0),
+        for name, value, least, most in (
+            ("rounds", cell.rounds, 1, MOST_ROUNDS),
+            ("run", cell.run, 0, 2**63 - 1),
+            ("seed", cell.seed, 0, 2**63 - 1),
         ):
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"{name} is {value!r}: give a whole number from {least} up.")
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            if not whole or not least <= value <= most:
+                raise InputError(
+                    f"{name} is {value!r}: give a whole number from {least} to {most:,}."
+                )
         if cell.learner not in texts:
             named.learner(cell.learner)
         if cell.checkpoints not in texts:
@@ -125,13 +129,21 @@ def key_of(cell: Cell) -> str:
     """A name for the result of a cell: another one when the cell or any code behind it changes.
 
     That is the source of fairduel, but for what only shows results, and of the module or whole
-    package that the learner is from; and the content of an environment's file.
+    package that the learner is from; the versions of the libraries that compute; and the content
+    of an environment's file, wherever it lies.
     """
     kind, _, path = cell.environment.partition(":")
-    content = hashlib.sha256(read_whole(path)).hexdigest() if kind == "file" else ""
-    sources = [_source(module) for module in ("fairduel", named.module_of(cell.learner)) if module]
-    parts = [vars(cell), fairduel.__version__, content, sources]
+    settings = dict(vars(cell))
+    if kind == "file":
+        settings["environment"] = hashlib.sha256(read_whole(path)).hexdigest()
+    sources = [digest(module) for module in ("fairduel", named.module_of(cell.learner)) if module]
+    parts = [settings, fairduel.__version__, _versions(), sources]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@functools.cache
+def _versions() -> list[str]:
+    return [version(library) for library in ("numpy", "scipy", "numba")]
 
 
 # What shows results cannot change them.
@@ -140,10 +152,10 @@ _SHOWS_ONLY = {"cli.py", "paper", "plots.py", "terminal.py", "tables.py", "testi
 
 # Code that was loaded stays as it is while the process lasts, and so does what is said about it.
 @functools.cache
-def _source(module: str) -> str:
+def digest(module: str) -> str:
     """The digest of a module's source, or of all modules in its outermost package."""
     spec = importlib.util.find_spec(module.partition(".")[0])
-    digest = hashlib.sha256()
+    found = hashlib.sha256()
     if spec is None:
         return ""
     folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
@@ -156,10 +168,10 @@ def _source(module: str) -> str:
     if not folders and spec.origin is not None and Path(spec.origin).is_file():
         files = [(Path(module), Path(spec.origin))]
     for name, file in sorted(files):
-        digest.update(f"{name.as_posix()}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
-    return digest.hexdigest()
+        found.update(f"{name.as_posix()}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return found.hexdigest()
 
 
 def _described(error: BaseException) -> str:
-    words = str(error).strip()
-    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+    # Not str(), which for somebody's own exception may fail as well.
+    return "".join(traceback.format_exception_only(error)).strip()

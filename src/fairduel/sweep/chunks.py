@@ -59,6 +59,7 @@ class _Run(Generic[Item, Result]):
                 self._pool.check()
                 continue
             finished = [self._collect(future) for future in done]
+            del done  # else a cluster keeps what they gave, and makes it again where it is lost
             self._fill()  # before the caller takes its time over the results
             yield from filter(None, finished)
 

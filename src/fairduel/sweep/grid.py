@@ -11,6 +11,9 @@ from fairduel.errors import InputError
 from fairduel.files import AnyPath, read_whole
 from fairduel.named import LEARNERS, known
 from fairduel.sweep.cells import Cell
+from fairduel.sweep.once import check_environments, check_learners
+
+MOST_CELLS = 10**7
 
 
 @dataclass(frozen=True)
@@ -26,14 +29,20 @@ class Grid:
 
     def __post_init__(self) -> None:
         for name in ("learners", "environments", "rounds"):
-            values = getattr(self, name)
-            if not values:
+            if not getattr(self, name):
                 raise InputError(f"{name} is empty: give at least one.")
-            for value in values:
-                if values.count(value) > 1:
-                    raise InputError(f"{name} has {value!r} twice: give it once.")
+        for value in self.rounds:
+            if self.rounds.count(value) > 1:
+                raise InputError(f"rounds has {value} twice: give it once.")
+        check_learners(self.learners)
+        check_environments(self.environments)
         if self.runs < 1:
             raise InputError(f"runs is {self.runs}: give a whole number from 1 up.")
+        simulations = len(self.learners) * len(self.problems) * self.runs
+        if simulations > MOST_CELLS:
+            raise InputError(
+                f"that would be {simulations:,} simulations: ask for {MOST_CELLS:,} at most."
+            )
 
     @property
     def problems(self) -> list[tuple[str, int]]:

@@ -36,7 +36,7 @@ def summaries(grid: Grid, results: Results, environment: str, rounds: int) -> di
         estimates = {name: _estimate(values[name]) for name in (*METRICS, "identify")}
         identifying = estimates.pop("identify")
         seconds = float(np.median(values["seconds"]))
-        found[learner] = Summary(estimates, identifying, seconds)
+        found[learner] = Summary(len(values["seconds"]), estimates, identifying, seconds)
     return found
 
 

@@ -28,14 +28,13 @@ def bar(total: int, done: int, shown: bool) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def can_go_on(folder: Path, shown: bool) -> Iterator[None]:
-    """Say at Ctrl-C that nothing is lost."""
+def can_go_on(folder: Path, what: Callable[[], str] = lambda: "what is done is") -> Iterator[None]:
+    """Let Ctrl-C say that nothing is lost, and ``what`` kept in the folder."""
     try:
         yield
-    except KeyboardInterrupt:
-        if shown:
-            sys.stderr.write(
-                f"stopped: what is finished is in {str(folder)!r}, and the same command goes on "
-                "from there\n"
-            )
-        raise
+    except KeyboardInterrupt as error:
+        if error.args:  # said already, by somebody who knows more
+            raise
+        raise KeyboardInterrupt(
+            f"{what()} kept in {str(folder)!r}; running it again goes on from there"
+        ) from error

@@ -155,6 +155,7 @@ def write_results(
     rows, runs = _tables(store, done)
     write_whole(folder / "rows.parquet", rows)
     write_whole(folder / "runs.parquet", runs)
+    write_whole(folder / "summary.csv", _summary(_read_table(rows)))
     told = [{**dataclasses.asdict(f.cell), "reason": f.reason, "trace": f.trace} for f in failed]
     write_whole(
         folder / "failures.json", (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
@@ -177,6 +178,31 @@ def _tables(store: Store, cells: dict[Cell, str]) -> tuple[bytes, bytes]:
             rows_writer.write_table(_rows(some, kept, rows_schema))
             runs_writer.write_table(_runs(some, kept, runs_schema))
     return rows.getvalue(), runs.getvalue()
+
+
+def _summary(rows: Any) -> bytes:
+    """Every metric after the last round: mean and half the 95 % interval, for each combination."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import csv
+
+    names = ["environment", "learner", "horizon"]
+    last = rows.filter(pc.equal(rows["rounds"], rows["horizon"]))
+    spread = pc.VarianceOptions(ddof=1)
+    wanted: list[Any] = [("run", "count")]
+    wanted += [(metric, "mean") for metric in METRICS]
+    wanted += [(metric, "stddev", spread) for metric in METRICS]
+    found = last.group_by(names, use_threads=False).aggregate(wanted)
+    runs = found["run_count"]
+    columns = {name: found[name].cast(pa.string()) for name in names[:2]}
+    columns |= {"horizon": found["horizon"], "runs": runs}
+    for metric in METRICS:
+        columns[metric] = found[f"{metric}_mean"]
+        error = pc.divide(found[f"{metric}_stddev"], pc.sqrt(runs))
+        columns[f"{metric}_interval"] = pc.multiply(error, 1.96)
+    written = io.BytesIO()
+    csv.write_csv(pa.table(columns), written)
+    return written.getvalue()
 
 
 def _rows(cells: Sequence[Cell], kept: Any, schema: Any) -> Any:

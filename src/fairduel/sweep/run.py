@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import closing
 from pathlib import Path
 
 from fairduel.errors import InputError
@@ -37,11 +38,11 @@ def sweep(
     """
     check_not_a_worker()
     require_pyarrow()
-    wanted = dict.fromkeys(cells, "")
-    check_cells(wanted)
-    pool_size = _workers(workers, scheduler)
-    wanted = {cell: key_of(cell) for cell in wanted}
-    with can_go_on(Path(folder), progress):
+    with can_go_on(Path(folder)):
+        wanted = dict.fromkeys(cells, "")
+        check_cells(wanted)
+        pool_size = _workers(workers, scheduler)
+        wanted = {cell: key_of(cell) for cell in wanted}
         return _sweep(wanted, Path(folder), pool_size, scheduler, progress)
 
 
@@ -50,18 +51,31 @@ def _sweep(
 ) -> Results:
     """Run those of the cells, with their keys, that the folder lacks."""
     store = Store(folder)
+
+    def kept() -> str:
+        count = sum(key in store for key in wanted.values())
+        return f"{count:,} of {len(wanted):,} simulations are done and"
+
     left = [cell for cell, key in wanted.items() if key not in store]
     failures: list[Failure] = []
-    if left:
-        pool = LocalPool(min(pool_size, len(left))) if scheduler is None else DaskPool(scheduler)
-        with bar(len(wanted), len(wanted) - len(left), progress) as advance:
-            for finished in _run(pool, left):
-                failures += _keep(finished, wanted, store)
-                advance(len(finished))
-    return write_results(store, folder, wanted, failures)
+    with can_go_on(folder, kept):
+        if left:
+            pool = (
+                LocalPool(min(pool_size, len(left))) if scheduler is None else DaskPool(scheduler)
+            )
+            with (
+                bar(len(wanted), len(wanted) - len(left), progress) as advance,
+                closing(_run(pool, left)) as tasks,
+            ):
+                for finished in tasks:
+                    failures += _keep(finished, wanted, store)
+                    advance(len(finished))
+        return write_results(store, folder, wanted, failures)
 
 
-def _run(pool: Pool, cells: list[Cell]) -> Iterable[list[tuple[Cell, Record | Failure | Lost]]]:
+def _run(
+    pool: Pool, cells: list[Cell]
+) -> Generator[list[tuple[Cell, Record | Failure | Lost]], None, None]:
     # The longest first, so that no worker is left with a long one at the end.
     ordered = sorted(cells, key=lambda cell: -cell.rounds)
     try:
