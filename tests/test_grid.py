@@ -111,7 +111,7 @@ def test_one_value_needs_no_list_and_the_rest_has_defaults(tmp_path: Path) -> No
         ("checkpoints = 'often'", "the checkpoints are 'often': write linear or log"),
         ("learners = 'nobody:Mine'", "the learner 'nobody:Mine' cannot be loaded"),
         ("environments = 'rendom'", "did you mean 'random'?"),
-        ("rounds = 0", "rounds is 0: give a whole number from 1 up."),
+        ("rounds = 0", "rounds is 0: give a whole number from 1 to 1,000,000,000,000,000."),
     ],
 )
 def test_wrong_files_are_refused_in_one_sentence(text: str, said: str, compare: Compare) -> None:

@@ -562,7 +562,7 @@ def test_environments_are_the_same_by_text(name: str) -> None:
 
 def test_bad_workers_folder_and_scheduler(tmp_path: Path) -> None:
     cell = Cell("random", "uniform", 100, 0)
-    with pytest.raises(InputError, match="workers is 0: give a whole number from 1 to"):
+    with pytest.raises(InputError, match="workers is 0: give a whole number from 1 up"):
         sweep([cell], tmp_path, workers=0)
     with pytest.raises(InputError, match="give workers or a scheduler"):
         sweep([cell], tmp_path, workers=1, scheduler="tcp://localhost:1")

@@ -155,7 +155,7 @@ def write_results(
     rows, runs = _tables(store, done)
     write_whole(folder / "rows.parquet", rows)
     write_whole(folder / "runs.parquet", runs)
-    write_whole(folder / "summary.csv", _summary(_read_table(rows)))
+    write_whole(folder / "summary.csv", _summary(_read_table(rows).unify_dictionaries()))
     told = [{**dataclasses.asdict(f.cell), "reason": f.reason, "trace": f.trace} for f in failed]
     write_whole(
         folder / "failures.json", (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
