@@ -127,8 +127,9 @@ def test_coupled_where_identification_outlasts_the_horizon(
     assert_same(plain, fast)
 
 
-def test_coupled_through_many_scripts() -> None:
+def test_coupled_through_many_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     """More explorations than one script holds."""
+    monkeypatch.setattr(epsilon_greedy, "_SCRIPT_ANSWERS", 0)
     instance = random_instance(2, 3, 0.1, 5)
     learner = FairEpsilonGreedy.as_run(exploration=5.0, winners=tuple(instance.winners.tolist()))
     plain, fast = both_ways(learner, instance, 1500, 5)
