@@ -214,7 +214,10 @@ def caption_of(page: Document) -> str:
 
 def test_report_names_the_machine(tmp_path: Path) -> None:
     grid = Grid(("uniform",), ("random:users=2,arms=2",), (50,), 1)
-    facts = dict(grid_report.document(grid, sweep(grid.cells, tmp_path, workers=1)).facts)
+    results = sweep(grid.cells, tmp_path, workers=1)
+    facts = dict(grid_report.document(grid, results).facts)
+    assert ", source " in facts["Version"]
+    assert [panel.ylabel for panel in grid_report.regret_panels(grid, results)] == ["regret"]
     assert f"{os.cpu_count()} cores, Python {platform.python_version()}" in facts["Machine"]
     assert all(
         f"{name} {version(name)}" in facts["Machine"] for name in ("numpy", "numba", "scipy")

@@ -11,6 +11,7 @@ from fairduel.compare import METRICS, Estimate, Summary
 from fairduel.metrics import mean_interval
 from fairduel.paper import figures
 from fairduel.paper.document import Block, Caution, Document, Picture, Section, Table, interval
+from fairduel.sweep.cells import digest
 from fairduel.sweep.grid import Grid
 from fairduel.sweep.machine import machine
 from fairduel.sweep.results import Results
@@ -56,7 +57,7 @@ def document(grid: Grid, results: Results) -> Document:
     ]
     facts = (
         ("Command", f"`{_command(grid, results)}`"),
-        ("Version", f"fairduel {fairduel.__version__}"),
+        ("Version", f"fairduel {fairduel.__version__}, source {digest('fairduel')[:12]}"),
         ("Seed", f"{grid.seed}, with the number of the run"),
         ("Simulations", f"{results.runs.num_rows:,} runs, {results.rows.num_rows:,} rows"),
         ("Machine", machine()),
@@ -114,7 +115,8 @@ def _panel(
         if learner in there
     )
     logarithmic = metric == "regret" and grid.checkpoints.startswith("log")
-    return figures.Panel(title, lines, logarithmic=logarithmic)
+    ylabel = "" if title == HEADINGS.get(metric) else metric
+    return figures.Panel(title, lines, ylabel=ylabel, logarithmic=logarithmic)
 
 
 def _table(grid: Grid, results: Results, environment: str, rounds: int) -> Table:
@@ -129,7 +131,7 @@ def _table(grid: Grid, results: Results, environment: str, rounds: int) -> Table
         )
         for learner in _with_results(grid, results, environment, rounds)
     )
-    return Table(head, rows, f"After {rounds:,} rounds.")
+    return Table(head, rows, f"After {rounds:,} rounds; mean ± 1.96 standard errors.")
 
 
 def _command(grid: Grid, results: Results) -> str:
