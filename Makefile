@@ -42,7 +42,8 @@ format: setup
 	$(BIN)/python -m ruff format .
 
 bench: setup
-	set -e; for file in benchmarks/[!_]*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
+	missed=0; for file in benchmarks/[!_]*.py; do \
+		echo "== $$file"; $(BIN)/python "$$file" || missed=1; done; exit $$missed
 
 lock: setup
 	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \

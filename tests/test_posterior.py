@@ -114,7 +114,8 @@ def test_intervals_narrow_as_answers_come() -> None:
     preferences = np.array([[[0.5, 0.8, 0.7], [0.2, 0.5, 0.6], [0.3, 0.4, 0.5]]])
 
     def width(answers: float) -> float:
-        found = estimate_utilities(_sure(preferences, answers), policy, np.random.default_rng(1))
+        belief = _sure(preferences, answers)
+        found = estimate_utilities(belief, policy, belief.sample(np.random.default_rng(1)))
         assert found.low[0] <= found.utilities[0] <= found.high[0]
         return float(found.high[0] - found.low[0])
 
@@ -131,6 +132,7 @@ def test_who_prefers_in_a_circle_is_named() -> None:
     cycle = np.array([[0.5, 0.9, 0.2], [0.1, 0.5, 0.9], [0.8, 0.1, 0.5]])
     clear = np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.6], [0.1, 0.4, 0.5]])
     belief = _sure(np.stack([cycle, clear]), 200.0)
-    found = estimate_utilities(belief, np.full(3, 1 / 3), np.random.default_rng(1))
+    sample = belief.sample(np.random.default_rng(1))
+    found = estimate_utilities(belief, np.full(3, 1 / 3), sample)
     assert found.without_winner == (0,)
     assert found.references.tolist() == [0, 0]  # arm 0 loses least badly

@@ -436,7 +436,8 @@ def test_known_winners_are_what_utilities_are_relative_to(learner: Learner[Any])
     told = session.policy()
     assert told.favourites == {"ann": "pizza", "bob": "soup"}
     assert not any("Nothing is known" in remark for remark in told.remarks)
-    found = estimate_utilities(believe(wins, (0, 1)), only_pizza, np.random.default_rng(1))
+    belief = believe(wins, (0, 1))
+    found = estimate_utilities(belief, only_pizza, belief.sample(np.random.default_rng(1)))
     assert (found.low[0], found.utilities[0], found.high[0]) == (1.0, 1.0, 1.0)
     assert found.utilities[1] < 0.9
     share = told.policy["soup"]  # what bob gets from his own favourite alone
@@ -466,7 +467,8 @@ def test_estimates_survive_any_number_of_answers() -> None:
             [[[0, 1, 1], [0, 0, 1], [0, 0, 0]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]]]
         )
         for policy in np.eye(3):
-            found = estimate_utilities(believe(wins), policy, np.random.default_rng(1))
+            belief = believe(wins)
+            found = estimate_utilities(belief, policy, belief.sample(np.random.default_rng(1)))
             assert found.references[0] == 0
             assert found.utilities[0] == pytest.approx(policy[0], abs=0.01)
             assert found.without_winner == (1,)

@@ -13,6 +13,16 @@ from fairduel.errors import InputError
 AnyPath = str | os.PathLike[str]
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, unless they are there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot make the folder {str(folder)!r}: {error.strerror}; give another one."
+        ) from error
+
+
 def write_whole(path: AnyPath, data: bytes) -> None:
     """Write ``data`` to the file ``path``, all of it, or leave what was there as it was.
 

@@ -15,7 +15,7 @@ KERNELS = "fairduel._posterior"
 
 PRIOR = 0.5  # Jeffreys' prior of a probability
 CYCLE = 0.05  # a reference that beats some other arm less surely is no clear winner
-PAIRS_OF_DRAWS = 200
+DRAWS = 400  # of a report; they come with their mirror images
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +37,7 @@ class Belief:
     def draw(self, shares: Floats, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
         """What the mean scores may become when such shares of the variance are resolved.
 
-        Two draws (mirror images) for each share; see ``draw`` in the kernels. A share of 1 draws
-        from the posterior itself.
+        Two draws (mirror images) for each share; see ``draw`` in the kernels.
         """
         n, (users, arms) = len(shares), self.scores.shape
         strata = rng.permuted(np.tile(np.arange(n), (users, 1)), axis=1).T
@@ -48,6 +47,13 @@ class Belief:
             self.scores, self.chances, self.means, self.deviations, shares, spins, normals
         )
         return drawn
+
+    def sample(self, rng: np.random.Generator) -> Floats:
+        """(draws, D, K) scores from the posterior: all of the variance is resolved.
+
+        They are drawn as normal, with the right mean and deviation, and cut off at 1.
+        """
+        return self.draw(np.ones(DRAWS // 2), rng)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +79,9 @@ def believe(wins: Floats, winners: Sequence[int] | None = None) -> Belief:
     return Belief(*load(KERNELS).posterior(wins, known.astype(np.int64), PRIOR))
 
 
-def estimate_utilities(belief: Belief, policy: Floats, rng: np.random.Generator) -> Estimates:
-    """Users' utilities under any policy; the ends of an interval are off by a tenth of it at most.
-
-    Scores are drawn as normal, with the right mean and deviation, and cut off at 1.
-    """
-    drawn, _, _ = belief.draw(np.ones(PAIRS_OF_DRAWS), rng)
-    low, high = np.quantile(drawn @ policy, [0.025, 0.975], axis=0)
+def estimate_utilities(belief: Belief, policy: Floats, sample: Floats) -> Estimates:
+    """Users' utilities under any policy, with intervals from a sample of the belief."""
+    low, high = np.quantile(sample @ policy, [0.025, 0.975], axis=0)
     references = belief.chances.argmax(axis=1)
     surest = belief.log_beats[np.arange(len(references)), :, references].min(axis=1)
     return Estimates(

@@ -235,7 +235,8 @@ class Session:
         wins = self._tally.wins
         known: tuple[int, ...] | None = getattr(self.learner, "winners", None)
         rng = np.random.default_rng([self.seed, 3, self.rounds])
-        seen = estimate_utilities(believe(wins, known), policy, rng)
+        belief = believe(wins, known)
+        seen = estimate_utilities(belief, policy, belief.sample(rng))
         silent = (wins == wins.transpose(0, 2, 1)).all(axis=(1, 2))
         if known is not None or len(self.arms) == 1:
             silent[:] = False

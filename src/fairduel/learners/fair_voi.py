@@ -33,7 +33,6 @@ ANYTIME = 1.0  # rounds that are still to come, for each one played, if nobody k
 STEPS = 30  # of the ascent to the best block
 RARE = 1e-3  # arms shown less often than this are left out of an exploring policy
 NEAR = 0.99  # of the best welfare is near the best
-REPORT_DRAWS = 400
 _SEED_OF_ITS_OWN = 4
 
 SURPRISES = np.arange(1.0, 5.0)  # standard deviations by which an arm may prove better
@@ -157,12 +156,12 @@ class FairVOI:
         belief = self._belief(state)
         policy = self._best(belief)
         rng = np.random.default_rng([state.seed, _SEED_OF_ITS_OWN + 1, state.tally.rounds])
-        drawn, _, _ = belief.draw(np.ones(REPORT_DRAWS // 2), rng)
-        values = self.welfare.value(drawn @ policy)
-        best = self._values(drawn, self.welfare.follow(drawn, policy))
+        sample = belief.sample(rng)
+        values = self.welfare.value(sample @ policy)
+        best = self._values(sample, self.welfare.follow(sample, policy))
         names = [*arms] or [f"arm {k + 1}" for k in range(policy.size)]
         return Outlook(
-            **vars(estimate_utilities(belief, policy, rng)),
+            **vars(estimate_utilities(belief, policy, sample)),
             near_best=float((values >= NEAR * best).mean()),
             duels_worth_asking=self._duels_worth_asking(state, belief, policy),
             why=_why(state.offer, names, shown),
@@ -315,8 +314,9 @@ class FairVOI:
     def _duels_worth_asking(self, state: VOIState, belief: Belief, policy: Floats) -> int:
         """Decide again and again as if answers came as expected, and count."""
         offer, began = state.offer, state.tally.rounds
-        asking = offer is not None and offer.asked is not None
-        present = max(0, _rest(offer, state.tally)) if offer is not None and asking else 0
+        present = 0
+        if offer is not None and offer.asked is not None:
+            present = max(0, _rest(offer, state.tally))
         played = began
         left = self._left(state, played + self._block(state, played))
         if left <= 0.0 or len(policy) == 1:

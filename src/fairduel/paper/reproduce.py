@@ -12,7 +12,7 @@ from pathlib import Path
 import fairduel
 from fairduel.data import find_sushi
 from fairduel.errors import InputError
-from fairduel.files import AnyPath
+from fairduel.files import AnyPath, make_folder
 from fairduel.generate import PAPER_RUNS, PAPER_SEED
 from fairduel.named import known
 from fairduel.paper.beyond import Beyond
@@ -94,7 +94,7 @@ def reproduce(
         find_sushi(data)
     place = Path(folder)
     with can_go_on(place):
-        _make(place)
+        make_folder(place)
         experiments, missing = _experiments(chosen, place, runs, workers, data, progress)
         # A dict, since experiments share cells: Figure 1 has those of Table 1.
         cells = dict.fromkeys(cell for each in experiments.values() for cell in each.cells)
@@ -133,15 +133,6 @@ def _experiments(
         else:
             experiments[name] = _SYNTHETIC[name](runs)
     return experiments, groups.missing if groups else ""
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"cannot make the folder {str(folder)!r}: {error.strerror}; give another one."
-        ) from error
 
 
 def _prepare(place: Path, data: AnyPath | None, workers: int | None, progress: bool) -> Groups:

@@ -19,7 +19,8 @@ import numpy as np
 from fairduel.arrays import Floats, Ints
 from fairduel.compare import METRICS
 from fairduel.errors import InputError
-from fairduel.files import write_whole
+from fairduel.files import make_folder, write_whole
+from fairduel.metrics import STANDARD_ERRORS
 from fairduel.sweep.cells import PHASES, Cell, Failure, Record
 
 KEPT = "cells"  # the folder of the files of finished tasks
@@ -101,12 +102,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / KEPT
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(
-                f"cannot make the folder {str(folder)!r}: {error.strerror}; give another one."
-            ) from error
+        make_folder(self._folder)
         _clean(folder)
         _clean(self._folder)
         self._places: dict[str, tuple[Path, int]] = {}
@@ -199,7 +195,7 @@ def _summary(rows: Any) -> bytes:
     for metric in METRICS:
         columns[metric] = found[f"{metric}_mean"]
         error = pc.divide(found[f"{metric}_stddev"], pc.sqrt(runs))
-        columns[f"{metric}_interval"] = pc.multiply(error, 1.96)
+        columns[f"{metric}_interval"] = pc.multiply(error, STANDARD_ERRORS)
     written = io.BytesIO()
     csv.write_csv(pa.table(columns), written)
     return written.getvalue()
