@@ -56,7 +56,7 @@ def find_value(kind: int, weights: Floats, utilities: Floats, slopes: Floats) ->
 # What more answers would be worth
 
 
-@kernel((_INT, _ROW, _TABLE, _ROW, _CUBE, _TABLE, _INTS, _INT, _PAIRS, _CUBE, _CUBE, _CUBE, _FLOAT))
+@kernel((_INT, _ROW, _TABLE, _ROW, _CUBE, _TABLE, _ROW, _PAIRS, _CUBE, _CUBE, _CUBE))
 def value_scores(
     kind: int,
     weights: Floats,
@@ -64,34 +64,29 @@ def value_scores(
     policy: Floats,
     drawn: Floats,
     best: Floats,
-    node: Ints,
-    nodes: int,
+    shares: Floats,
     winners: Ints,
     shifts: Floats,
     means: Floats,
     counts: Floats,
-    left: float,
 ) -> tuple[Floats, Floats, Floats]:
     """What knowing everything better is worth, a round, split between pairs and winners.
 
     Draw m is what the mean scores may become: ``drawn[m]``, the scores moved by ``shifts`` and by
-    taking ``winners[m]`` for granted, both shrunk so that a share lambda = (node + 1/2) / nodes
-    of the posterior's variance is resolved. Its best policy ``best[m]`` then gains on ``policy``.
-    The derivative of the mean gain in lambda is a sum over the entries that moved (envelope
-    theorem: policies stay as they are); integrated over lambda it splits the gain among them.
+    taking ``winners[m]`` for granted, both shrunk so that a share lambda = ``shares[m]`` of the
+    posterior's variance is resolved. Its best policy ``best[m]`` then gains on ``policy``. The
+    derivative of the mean gain in lambda is a sum over the entries that moved (envelope theorem:
+    policies stay as they are); integrated over lambda it splits the gain among them.
 
-    To resolve lambda takes r = lambda / (1 - lambda) times the answers that there are. A pair's
-    slope is the highest gain for each answer over r; the limit is the gain at lambda = 1.
-    Gives slopes (K, K), i < j; limits; and what it is worth to know that w is d's winner (D, K).
+    Gives slopes (K, K), i < j: a pair's gains, each over the answers that it rests on; limits:
+    its gains; and what it is worth to know that w is d's winner (D, K).
     """
     n_draws, n_users, n_arms = drawn.shape
     utilities, best_slopes, slopes = np.empty(n_users), np.empty(n_users), np.empty(n_users)
-    gains = np.zeros((nodes, n_arms, n_arms))
-    rates = np.zeros((nodes, n_arms, n_arms))  # the same over the number of answers
+    slope, limit = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
     winner_gains = np.zeros((n_users, n_arms))
     for m in range(n_draws):
-        share = (node[m] + 0.5) / nodes
-        root, scale = math.sqrt(share), 0.5 / (share * n_draws)
+        root, scale = math.sqrt(shares[m]), 0.5 / (shares[m] * n_draws)
         find_utilities(drawn[m], best[m], utilities)
         find_value(kind, weights, utilities, best_slopes)
         find_utilities(drawn[m], policy, utilities)
@@ -103,158 +98,102 @@ def value_scores(
                 winner_gains[d, w] += pull * root * (means[d, k, w] - scores[d, k])
                 if k != w:
                     i, j = min(k, w), max(k, w)
-                    gains[node[m], i, j] += pull * shifts[m, d, k]
-                    rates[node[m], i, j] += pull * shifts[m, d, k] / counts[d, k, w]
-    slope, limit = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
+                    limit[i, j] += pull * shifts[m, d, k]
+                    slope[i, j] += pull * shifts[m, d, k] / counts[d, k, w]
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
-            gain, rate, top = 0.0, 0.0, 0.0
-            for q in range(nodes):
-                gain += gains[q, i, j]
-                rate += rates[q, i, j]
-                if q < nodes - 1 and gain > 0.0 and rate > 0.0:
-                    ratio = (q + 1.0) / (nodes - 1.0 - q)
-                    in_time = 1.0 - ratio * gain / rate / left
-                    top = max(top, rate / ratio * in_time)
-            if gain > 0.0 and top > 0.0:
-                slope[i, j], limit[i, j] = top, gain
+            if limit[i, j] <= 0.0 or slope[i, j] <= 0.0:
+                slope[i, j] = limit[i, j] = 0.0
     return slope, limit, winner_gains
 
 
 @part
 def surprising(score: float, variance: float, surprise: float) -> float:
-    """A score that is so many standard deviations better than its mean.
+    """A score that is so many standard deviations better than its mean; or worse, if negative.
 
     A few lost duels leave a long tail, which a normal distribution would cut off. So deviations
     are measured by likelihood: n KL(p, q) = surprise^2 / 2 for a probability p from n answers.
     """
-    p = min(max(0.5 * score, 1e-6), 0.5)
+    p = min(max(0.5 * score, 1e-6), 0.5 - 1e-6)
     n = max(4.0 * p * (1.0 - p) / variance - 1.0, 1.0)
     far = 0.5 * surprise * surprise / n
-    q = 0.5
-    for _ in range(50):  # Newton's steps from above, where the divergence is convex in q
+    q = 0.5 if surprise > 0.0 else p * math.exp(-far / p - 1.0)
+    for _ in range(50):  # Newton's steps from far off: the divergence is convex in q or log q
         more = p * math.log(p / q) + (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) - far
         if more <= 1e-9 * far:
             break
-        q -= more * q * (1.0 - q) / (q - p)
+        if surprise > 0.0:
+            q -= more * q * (1.0 - q) / (q - p)
+        else:
+            q *= math.exp(more * (1.0 - q) / (p - q))
     return 2.0 * q
 
 
-@kernel((_TABLE, _TABLE, _TABLE, _INTS, _ROW))
-def suppose_better(
-    scores: Floats, variances: Floats, parts: Floats, which: Ints, surprises: Floats
+@kernel((_TABLE, _TABLE, _TABLE, _ROW, _ROW))
+def suppose(
+    scores: Floats, variances: Floats, parts: Floats, signs: Floats, surprises: Floats
 ) -> Floats:
-    """The scores if arm ``which[a]`` proves better by ``surprises[s]``: case a * S + s, (.., D, K).
+    """The scores if arm k proves better or worse by ``surprises[s]``: case k * S + s, (.., D, K).
 
-    ``parts[d, k]`` is user d's part of the variance of what k is worth; the users' scores share a
-    surprise in the likeliest way.
+    ``signs[k]`` is 1 for better and -1 for worse. ``parts[d, k]`` is user d's part of the variance
+    of what k is worth; the users' scores share a surprise in the likeliest way.
     """
     n_users, n_arms = scores.shape
-    supposed = np.empty((which.size * surprises.size, n_users, n_arms))
-    for a in range(which.size):
+    supposed = np.empty((n_arms * surprises.size, n_users, n_arms))
+    for k in range(n_arms):
         for s in range(surprises.size):
-            case = supposed[a * surprises.size + s]
+            case = supposed[k * surprises.size + s]
             case[:] = scores
             for d in range(n_users):
-                k = which[a]
-                own = surprises[s] * math.sqrt(parts[d, k])
-                case[d, k] = surprising(scores[d, k], variances[d, k], own)
+                own = signs[k] * surprises[s] * math.sqrt(parts[d, k])
+                if own != 0.0:
+                    case[d, k] = surprising(scores[d, k], variances[d, k], own)
     return supposed
 
 
-@kernel((_INTS, _TABLE, _TABLE, _TABLE, _CUBE, _ROW, _TABLE, _FLOAT))
+@kernel((_ROW, _TABLE, _TABLE, _CUBE))
 def value_arms(
-    which: Ints,
-    gains: Floats,
-    parts: Floats,
-    chances: Floats,
-    counts: Floats,
-    resolved: Floats,
-    weights: Floats,
-    left: float,
+    gains: Floats, parts: Floats, chances: Floats, counts: Floats
 ) -> tuple[Floats, Floats]:
     """What it is worth a round to look again at arms; slopes and limits as above.
 
-    ``gains[a, s]`` is what surprise s of arm ``which[a]`` would gain, and ``weights[r, s]`` how
-    likely it is if a share ``resolved[r]`` of the variance is resolved; the last share is 1. Each
-    user's part of the variance lies with the pair of the arm and that user's winner.
+    ``gains[k]`` is what it would gain to know arm k's scores. Each user's part of the variance
+    lies with the pair of the arm and that user's winner.
     """
     n_users, n_arms = parts.shape
-    last = resolved.size - 1
     slope, limit = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
-    gain = np.empty(last + 1)
-    for a in range(which.size):
-        k = which[a]
-        for r in range(last + 1):
-            gain[r] = 0.0
-            for s in range(gains.shape[1]):
-                gain[r] += weights[r, s] * max(gains[a, s], 0.0)
+    for k in range(n_arms):
         for j in range(n_arms):
-            share, rate, top = 0.0, 0.0, 0.0
-            for d in range(n_users):
-                share += parts[d, k] * chances[d, j]
-                rate += parts[d, k] * chances[d, j] / counts[d, k, j]
-            for r in range(last):
-                ratio = resolved[r] / (1.0 - resolved[r])
-                in_time = 1.0 - ratio * share / (rate * left + 1e-300)
-                top = max(top, gain[r] * rate / ratio * in_time)
-            if j != k and gain[last] * share > 0.0:
-                slope[min(j, k), max(j, k)] += top
-                limit[min(j, k), max(j, k)] += gain[last] * share
+            if j != k and gains[k] > 0.0:
+                a, b = min(j, k), max(j, k)
+                for d in range(n_users):
+                    gain = gains[k] * parts[d, k] * chances[d, j]
+                    limit[a, b] += gain
+                    slope[a, b] += gain / counts[d, k, j]
     return slope, limit
 
 
-@part
-def upper_quantile(log_chance: float) -> float:
-    """z with P(N(0, 1) > z) = chance <= 1/2, to 5e-4 (Abramowitz and Stegun 26.2.23)."""
-    if log_chance > -0.7:
-        return 0.0
-    t = math.sqrt(-2.0 * log_chance)
-    over = 2.515517 + t * (0.802853 + t * 0.010328)
-    return t - over / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)))
-
-
-@kernel((_PAIRS, _ROW, _CUBE, _CUBE, _TABLE, _ROW, _FLOAT, _FLOAT))
+@kernel((_PAIRS, _ROW, _CUBE, _CUBE))
 def value_winners(
-    which: Ints,
-    losses: Floats,
-    log_beats: Floats,
-    counts: Floats,
-    falls: Floats,
-    ratios: Floats,
-    step: float,
-    left: float,
+    which: Ints, losses: Floats, log_beats: Floats, counts: Floats
 ) -> tuple[Floats, Floats]:
     """What it is worth a round to ask who a user's winner is; slopes and limits as above.
 
     ``losses[c]`` is what is lost because (user, arm) ``which[c]`` may be a winner and is not
     taken for it. Each pair (w, j) stands in w's way, not only that with the likeliest winner: an
-    early unlucky answer against any arm would hide the true winner for ever. ``falls[r, z]`` is
-    by how much the chance of being wrong about a pair falls after ``ratios[r]`` times the answers
-    that there are, where the normal quantile of that chance is now -z ``step``. The first of many
-    answers may be worth nothing, so the mean over the best number is what counts (KG* of Frazier
-    and Powell 2010).
+    early unlucky answer against any arm would hide the true winner for ever.
     """
     n_arms = log_beats.shape[1]
     slope, limit = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
     for c in range(which.shape[0]):
         d, w = which[c, 0], which[c, 1]
         for j in range(n_arms):
-            if j == w or losses[c] <= 0.0:
-                continue
-            n = counts[d, j, w]
-            beats, loses = log_beats[d, j, w], log_beats[d, w, j]
-            at = min(upper_quantile(min(beats, loses)) / step, falls.shape[1] - 1.001)
-            low = int(at)
-            best = 0.0
-            for r in range(ratios.size):
-                fall = falls[r, low] + (at - low) * (falls[r, low + 1] - falls[r, low])
-                best = max(best, fall / ratios[r] * (1.0 - ratios[r] * n / left))
-            if best > 0.0 and beats > -600.0:
+            if j != w and losses[c] > 0.0:
                 a, b = min(j, w), max(j, w)
                 # w is the winner if it beats j and, with a chance of so much, all the others.
-                slope[a, b] += losses[c] / math.exp(beats) * best / n
-                limit[a, b] += losses[c] * math.exp(min(0.0, loses - beats))
+                gain = losses[c] * math.exp(min(0.0, log_beats[d, w, j] - log_beats[d, j, w]))
+                limit[a, b] += gain
+                slope[a, b] += gain / counts[d, j, w]
     return slope, limit
 
 

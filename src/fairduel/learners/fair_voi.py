@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fairduel.arrays import Bools, Floats, Ints
 from fairduel.changed import changed
@@ -26,19 +25,15 @@ KERNELS = "fairduel.learners._voi"
 PAIRS_OF_DRAWS = 64  # of what may be learned; each comes with its mirror image
 FEW_PAIRS = 8  # where each takes a linear program
 NODES = 4  # steps from knowing nothing more to knowing everything
-CREDIT = 0.6  # of the worth of pairs: what they teach overlaps
-BLOCK = 0.05  # rounds to the next decision, as a share of those played
+BLOCK = 0.1  # rounds to the next decision, as a share of those played
 PARTS = (1, 4, 16)  # of it, for blocks that are played for their answers
-ANYTIME = 1.0  # rounds that are still to come, for each one played, if nobody knows
+ANYTIME = 2.0  # rounds that are still to come, for each one played, if nobody knows
 STEPS = 30  # of the ascent to the best block
 RARE = 1e-3  # arms shown less often than this are left out of an exploring policy
 NEAR = 0.99  # of the best welfare is near the best
 _SEED_OF_ITS_OWN = 4
 
-SURPRISES = np.arange(1.0, 5.0)  # standard deviations by which an arm may prove better
-RESOLVED = (0.25, 0.5, 0.75, 0.9, 0.97, 1.0)  # shares of the variance to plan for
-RATIOS = 2.0 ** np.arange(-2, 7)  # how many times the present answers to plan for
-_Z_STEP, _Z_COUNT = 0.1, 81
+SURPRISES = np.arange(1.0, 5.0)  # standard deviations by which an arm may prove different
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +92,11 @@ class Outlook(Estimates):
 
 @dataclass(frozen=True, eq=False)
 class _Worth:
-    """What answers are worth, a round: m of a pair gain slope m / (1 + slope m / limit)."""
+    """What answers are worth, a round: m of a pair gain slope m / (1 + slope m / limit).
+
+    m answers on top of n resolve a share m / (m + n) of what is unknown, and so gain that share
+    of what it would gain to know it all: that is the limit, and the slope is the limit over n.
+    """
 
     slope: Floats
     limit: Floats
@@ -110,7 +109,7 @@ class FairVOI:
 
     welfare: what to maximise, any of this package's. winners: each user's winner where it is
     known. anytime: whether the horizon is only a limit and not to be planned for; it then plans
-    for as many rounds to come as were played, whenever it decides.
+    for twice as many rounds to come as were played, whenever it decides.
 
     Nothing has to be tuned. A user without a Condorcet winner is served relative to the arm that
     is likeliest to be one; ``outlook`` says so.
@@ -210,20 +209,19 @@ class FairVOI:
         counts = _duels_so_far(state.tally)
         kind, weights = _objective(self.welfare, len(belief.scores))
         slow = isinstance(self.welfare, Egalitarian)
-        node = np.arange(FEW_PAIRS if slow else PAIRS_OF_DRAWS) % NODES
-        drawn, winners, shifts = belief.draw((node + 0.5) / NODES, rng)
+        nodes = np.arange(FEW_PAIRS if slow else PAIRS_OF_DRAWS) % NODES
+        shares = (nodes + 0.5) / NODES
+        drawn, winners, shifts = belief.draw(shares, rng)
         best = self.welfare.follow(drawn, policy)
         slope, limit, winner_gains = kernels.value_scores(
-            kind, weights, belief.scores, policy, drawn, best, np.tile(node, 2), NODES,
-            winners, shifts, belief.means, counts, left,
+            kind, weights, belief.scores, policy, drawn, best, np.tile(shares, 2),
+            winners, shifts, belief.means, counts,
         )  # fmt: skip
-        arm_slope, arm_limit = self._arm_worth(belief, policy, counts, left)
+        arm_slope, arm_limit = self._arm_worth(belief, policy, counts)
         slope, limit = np.maximum(slope, arm_slope), np.maximum(limit, arm_limit)
         which, losses = self._winner_losses(belief, policy, left)
         losses = np.maximum(losses, winner_gains[which[:, 0], which[:, 1]])
-        winner_slope, winner_limit = kernels.value_winners(
-            which, losses, belief.log_beats, counts, _falls(), RATIOS, _Z_STEP, left
-        )
+        winner_slope, winner_limit = kernels.value_winners(which, losses, belief.log_beats, counts)
         return _Worth(slope + winner_slope, limit + winner_limit, winner_slope)
 
     def _winner_losses(self, belief: Belief, policy: Floats, left: float) -> tuple[Ints, Floats]:
@@ -241,26 +239,25 @@ class FairVOI:
         lost = best - self.welfare.value(supposed @ policy)
         return which, chances[user, arm] * lost
 
-    def _arm_worth(
-        self, belief: Belief, policy: Floats, counts: Floats, left: float
-    ) -> tuple[Floats, Floats]:
-        """What it is worth to look again at arms that are not in use: slopes and limits, i < j.
+    def _arm_worth(self, belief: Belief, policy: Floats, counts: Floats) -> tuple[Floats, Floats]:
+        """What it is worth to look again at arms: slopes and limits, i < j.
 
-        Such an arm comes into use if its scores, weighted by what utilities are worth, prove much
-        better than they seem. Draws would miss that where it is unlikely, so each is supposed to
-        be better by so many standard deviations, all users' scores in the likeliest way.
+        An arm comes into use if its scores, weighted by what utilities are worth, prove much
+        better than they seem, and one in use goes if they prove worse. Draws would miss that
+        where it is unlikely, so each is supposed to be better or worse by so many standard
+        deviations, all users' scores in the likeliest way.
         """
         kernels = load(KERNELS)
-        unused = np.flatnonzero(policy < RARE)
         parts = self._slopes(belief.scores @ policy)[:, None] ** 2 * belief.variances
         parts /= parts.sum(axis=0) + 1e-300
-        supposed = kernels.suppose_better(belief.scores, belief.variances, parts, unused, SURPRISES)
+        signs = np.where(policy < RARE, 1.0, -1.0)
+        supposed = kernels.suppose(belief.scores, belief.variances, parts, signs, SURPRISES)
         best = self._values(supposed, self.welfare.follow(supposed, policy))
         lead = best - self.welfare.value(supposed @ policy)
+        lead = np.maximum(lead, 0.0).reshape(len(policy), len(SURPRISES))
         slope, limit = kernels.value_arms(
-            unused, lead.reshape(len(unused), len(SURPRISES)), parts, belief.chances,
-            counts, np.array(RESOLVED), _chances_of_surprises(), left,
-        )  # fmt: skip
+            lead @ _chances_of_surprises(), parts, belief.chances, counts
+        )
         return slope, limit
 
     def _slopes(self, utilities: Floats) -> Floats:
@@ -285,7 +282,7 @@ class FairVOI:
         kind, weights = _objective(self.welfare, len(belief.scores))
         blocks = np.array(sorted({max(1, most // part) for part in PARTS}))
         gain, rounds, found = load(KERNELS).choose(
-            kind, weights, belief.scores, worth.slope, worth.limit, CREDIT * left, blocks,
+            kind, weights, belief.scores, worth.slope, worth.limit, left, blocks,
             _starts(policy, worth.slope), STEPS,
         )  # fmt: skip
         if gain <= 0.0:
@@ -417,27 +414,6 @@ def _rounds(number: float) -> str:
 
 @functools.cache
 def _chances_of_surprises() -> Floats:
-    """How likely a mean moves by about 1, 2, ... deviations if so much variance is resolved."""
+    """How likely a normal variate is nearest to 1, 2, ... deviations."""
     edges = np.append(SURPRISES - 0.5, SURPRISES[-1] + 0.5)
-    return -np.diff(_normal_tail(edges / np.sqrt(RESOLVED)[:, None]))
-
-
-@functools.cache
-def _falls() -> Floats:
-    """By how much the chance of a wrong sign falls: (ratios, z).
-
-    A mean z standard deviations above 0 is known from n answers; r n more are made. Its sign is
-    then wrong with a chance of Phi(-|z'| / s), where 1 / s^2 = 1 + r, and z' ~ N(z, 1 - s^2).
-    """
-    nodes = np.linspace(-8.0, 8.0, 321)
-    weights = np.exp(-0.5 * nodes**2)
-    weights /= weights.sum()
-    z = _Z_STEP * np.arange(_Z_COUNT)
-    resolved = (RATIOS / (1.0 + RATIOS))[:, None, None]
-    later = (z[:, None] + np.sqrt(resolved) * nodes) / np.sqrt(1.0 - resolved)
-    return np.asarray(np.maximum(_normal_tail(z) - _normal_tail(np.abs(later)) @ weights, 0.0))
-
-
-def _normal_tail(z: ArrayLike) -> Floats:
-    tails = np.frompyfunc(lambda x: 0.5 * math.erfc(x / math.sqrt(2.0)), 1, 1)(z)
-    return np.asarray(tails, np.float64)
+    return -np.diff([0.5 * math.erfc(edge / math.sqrt(2.0)) for edge in edges])
