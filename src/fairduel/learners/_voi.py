@@ -117,8 +117,8 @@ def surprising(score: float, variance: float, surprise: float) -> float:
     p = min(max(0.5 * score, 1e-6), 0.5 - 1e-6)
     n = max(4.0 * p * (1.0 - p) / variance - 1.0, 1.0)
     far = 0.5 * surprise * surprise / n
-    q = 0.5 if surprise > 0.0 else p * math.exp(-far / p - 1.0)
-    for _ in range(50):  # Newton's steps from far off: the divergence is convex in q or log q
+    q = 0.5 if surprise > 0.0 else max(p * math.exp(-far / p - 1.0), 1e-12)
+    for _ in range(50):  # Newton's steps from beyond: the divergence is convex in q, and in log q
         more = p * math.log(p / q) + (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) - far
         if more <= 1e-9 * far:
             break
