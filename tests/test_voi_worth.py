@@ -46,9 +46,7 @@ def test_what_pairs_and_winners_are_worth_adds_up_to_the_gain_of_knowing_everyth
     assert np.allclose(slope * 61.0, limit)
 
 
-@given(
-    st.floats(0.0, 1.0), st.floats(1e-12, 0.25), st.sampled_from([1.0, 2.0, 4.0]), st.booleans()
-)
+@given(st.floats(0.0, 1.0), st.floats(1e-12, 0.25), st.sampled_from([1.0, 2.0, 4.0]), st.booleans())
 def test_a_surprise_is_measured_by_likelihood(
     score: float, variance: float, size: float, better: bool
 ) -> None:
