@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairduel.errors import InputError
-from fairduel.files import read_whole, write_whole
+from fairduel.files import make_folder, read_whole, write_whole
 
 
 @pytest.fixture
@@ -141,3 +141,11 @@ def test_paths_that_cannot_be_written(tmp_path: Path, name: str) -> None:
 def test_paths_that_cannot_be_read(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"cannot read '.*'.*; give the name of a file"):
         read_whole(os.path.join(tmp_path, name))
+
+
+def test_a_file_in_the_way_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("mine")
+    for folder in (tmp_path / "taken", tmp_path / "taken" / "below"):
+        with pytest.raises(InputError, match="a file has that name"):
+            make_folder(folder)
+    assert (tmp_path / "taken").read_text() == "mine"

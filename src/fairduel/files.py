@@ -18,8 +18,10 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
+        in_the_way = isinstance(error, FileExistsError | NotADirectoryError)
+        reason = "a file has that name, or that of a folder above" if in_the_way else error.strerror
         raise InputError(
-            f"cannot make the folder {str(folder)!r}: {error.strerror}; give another one."
+            f"cannot make the folder {str(folder)!r}: {reason}; give another one."
         ) from error
 
 

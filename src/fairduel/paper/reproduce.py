@@ -87,7 +87,7 @@ def reproduce(
     chosen = _chosen(names)
     if not 2 <= runs <= PAPER_RUNS:
         raise InputError(
-            f"{runs} runs are asked for: give a number from 2 to {PAPER_RUNS}, the number of "
+            f"runs is {runs}: give a number from 2 to {PAPER_RUNS}, the number of "
             "the paper's own instances."
         )
     if "figure3" in names:
