@@ -66,7 +66,7 @@ def test_it_asks_when_nothing_is_known() -> None:
     assert outlook.near_best < 0.9
     assert outlook.why == "Nothing has been asked yet."
     _, state = learner.ask(state)
-    assert "a vote on" in learner.outlook(state, arms=["a", "b", "c", "d"]).why
+    assert "votes on" in learner.outlook(state, arms=["a", "b", "c", "d"]).why
 
 
 def test_it_says_why_the_pair_that_was_shown_was_chosen() -> None:
@@ -78,11 +78,12 @@ def test_it_says_why_the_pair_that_was_shown_was_chosen() -> None:
     asked = state.offer.asked
     assert asked is not None
     assert len(asked.pairs) > 1
-    for (i, j), worth, cost in zip(asked.pairs, asked.worth, asked.cost, strict=True):
+    assert np.isclose(asked.shares.sum(), 1.0)
+    assert (np.diff(asked.shares) <= 0.0).all()
+    assert asked.gain > asked.cost  # else it would not have been asked
+    for (i, j), share in zip(asked.pairs, asked.shares, strict=True):
         why = learner.outlook(state, names, shown=(j, i)).why
-        assert f"a vote on {names[i]} and {names[j]} " in why
-        assert f"{worth:.2g} rounds" in why or worth < 0.005
-        assert f"{cost:.2g} rounds" in why or cost < 0.005
+        assert f"{share:.0%} of what they bring is for votes on {names[i]} and {names[j]}." in why
     assert "the same" in learner.outlook(state, names, shown=(2, 2)).why
 
 

@@ -38,17 +38,19 @@ SURPRISES = np.arange(1.0, 5.0)  # standard deviations by which an arm may prove
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """The duels that an offer is played for, n of them, in order of what they are worth.
+    """The duels that an offer is played for, n pairs, in order of what they bring.
 
-    pairs: (n, 2). worth: (n,) what one more duel of each is worth over the rounds to come, and
-    cost: (n,) what it costs, in rounds of the best policy. about_winner: (n,) whether it is worth
-    most to learn who somebody's winner is, or how good the two are.
+    pairs: (n, 2). shares: (n,) what each brings, as a share of all. about_winner: (n,) whether a
+    pair is there most of all to learn who somebody's winner is, or how good the two are. gain:
+    what the offer brings over the rounds to come, and cost: what it costs, in rounds of the policy
+    that was best when it was made.
     """
 
     pairs: Ints
-    worth: Floats
-    cost: Floats
+    shares: Floats
     about_winner: Bools
+    gain: float
+    cost: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +192,7 @@ class FairVOI:
         rounds, sides = self._choose(belief, policy, worth, left, block)
         if sides is None:
             return stay
-        asked = self._asked(belief, policy, worth, left, sides)
+        asked = self._asked(belief, policy, worth, left, rounds, sides)
         return replace(stay, left=sides[0], right=sides[1], rounds=rounds, asked=asked)
 
     def _block(self, state: VOIState, played: int) -> int:
@@ -291,21 +293,21 @@ class FairVOI:
         return rounds, np.asarray(found / found.sum(axis=1, keepdims=True))
 
     def _asked(
-        self, belief: Belief, policy: Floats, worth: _Worth, left: float, sides: Floats
+        self, belief: Belief, policy: Floats, worth: _Worth, left: float, rounds: int, sides: Floats
     ) -> Asked:
-        """What a block is played for, in rounds of the best policy."""
-        duels = _duels(sides)
-        pairs = np.argwhere(duels > 0.0)
-        i, j = pairs.T
-        order = np.argsort(-(worth.slope * duels)[i, j], kind="stable")
-        pairs, i, j = pairs[order], i[order], j[order]
+        """What a block is played for."""
+        gains = _gain(worth, rounds * _duels(sides))
+        i, j = np.unravel_index(np.argsort(-gains, axis=None, kind="stable"), gains.shape)
+        some = gains[i, j] > 0.0
+        i, j = i[some], j[some]
         best = max(float(self.welfare.value(belief.scores @ policy)), 1e-300)
-        alone = self.welfare.value(belief.scores.T)
+        earned = float(self.welfare.value(sides @ belief.scores.T).mean())
         return Asked(
-            pairs,
-            worth=left * worth.slope[i, j] / best,
-            cost=np.maximum(0.0, 1.0 - 0.5 * (alone[i] + alone[j]) / best),
+            pairs=np.column_stack([i, j]),
+            shares=gains[i, j] / gains.sum(),
             about_winner=worth.winner_slope[i, j] > 0.5 * worth.slope[i, j],
+            gain=left * float(gains.sum()) / best,
+            cost=rounds * max(0.0, 1.0 - earned / best),
         )
 
     def _duels_worth_asking(self, state: VOIState, belief: Belief, policy: Floats) -> int:
@@ -379,10 +381,20 @@ def _duels(sides: Floats) -> Floats:
     return np.triu(once + once.T, 1)
 
 
+def _kept(worth: _Worth, duels: Floats | float) -> Floats:
+    """The share of what is unknown that is left after so many duels."""
+    limit = np.where(worth.limit > 0.0, worth.limit, 1.0)
+    return np.asarray(1.0 / (1.0 + worth.slope * duels / limit))
+
+
+def _gain(worth: _Worth, duels: Floats | float) -> Floats:
+    """What so many duels of each pair gain, a round."""
+    return np.asarray(worth.slope * duels * _kept(worth, duels))
+
+
 def _after(worth: _Worth, duels: Floats) -> _Worth:
     """What answers are still worth when so many more have come."""
-    limit = np.where(worth.limit > 0.0, worth.limit, 1.0)
-    kept = 1.0 / (1.0 + worth.slope * duels / limit)
+    kept = _kept(worth, duels)
     return _Worth(worth.slope * kept**2, worth.limit * kept, worth.winner_slope * kept**2)
 
 
@@ -394,12 +406,14 @@ def _why(offer: Offer | None, arms: Sequence[str], shown: tuple[int, int] | None
         return "Both were drawn from the present policy: no answers are worth asking for at a cost."
     at = 0 if shown is None else _position(asked, shown)
     if at is None:
-        return "Both are the same, as may happen when two are drawn for their answers."
+        return "Both are the same, or were drawn along with pairs that are worth asking about."
     first, second = (arms[k] for k in asked.pairs[at])
     about = "who somebody's favourite is" if asked.about_winner[at] else "how good they are"
+    these = "this round" if offer.rounds == 1 else f"{offer.rounds:,} rounds"
     return (
-        f"To learn {about}: in the rounds to come, a vote on {first} and {second} brings "
-        f"{_rounds(asked.worth[at])} and costs {_rounds(asked.cost[at])} of the best policy."
+        f"To learn {about}: the answers of {these} bring, in the time to come, as much as "
+        f"{_rounds(asked.gain)} of the present policy and cost {_rounds(asked.cost)}; "
+        f"{asked.shares[at]:.0%} of what they bring is for votes on {first} and {second}."
     )
 
 
@@ -409,7 +423,9 @@ def _position(asked: Asked, shown: tuple[int, int]) -> int | None:
 
 
 def _rounds(number: float) -> str:
-    return "nothing" if number < 0.005 else f"as much as {number:.2g} rounds"
+    if number < 0.005:
+        return "nothing"
+    return f"{number:,.0f} rounds" if number >= 10.0 else f"{number:.2g} rounds"
 
 
 @functools.cache
