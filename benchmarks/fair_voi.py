@@ -134,7 +134,7 @@ class Setting:
 
 def hard(times: int) -> list[Setting]:
     return [
-        Setting("hard", 10, 10, rounds, runs=60, unit=RATE, times=times, of_etc=(HARD_RATIO, None))
+        Setting("hard", 10, 10, rounds, unit=RATE, times=times, of_etc=(HARD_RATIO, None))
         for rounds in HARD_ROUNDS
     ]
 

@@ -16,6 +16,7 @@ from fairduel.learners import FairETC, Learner
 from fairduel.learners.fair_voi import FairVOI, VOIState
 from fairduel.nature import Nature
 from fairduel.play import Mix, draw_round
+from fairduel.posterior import believe
 from fairduel.simulate import simulate
 from fairduel.tally import Tally
 from fairduel.testing import LEARNER_LAWS
@@ -28,6 +29,20 @@ LEARNERS = {"horizon known": FairVOI(), "anytime": FairVOI(anytime=True)}
 @pytest.mark.parametrize("law", LEARNER_LAWS, ids=lambda law: law.__name__)
 def test_laws(law: Any, name: str) -> None:
     law(LEARNERS[name])
+
+
+class _Recorded:
+    """A learner that keeps what it offers."""
+
+    def __init__(self, learner: FairVOI) -> None:
+        self.learner, self.plays = learner, list[Mix]()
+        self.init, self.tell, self.policy = learner.init, learner.tell, learner.policy
+
+    def ask(self, state: VOIState) -> tuple[Any, VOIState]:
+        play, state = self.learner.ask(state)
+        assert isinstance(play, Mix)
+        self.plays.append(play)
+        return play, state
 
 
 # What it decides
@@ -160,6 +175,44 @@ def _answered(play: Mix, rounds: int, nature: Nature, rng: np.random.Generator) 
     return Tally(plays, wins)
 
 
+def test_an_anytime_outlook_stays_within_what_is_planned_for() -> None:
+    """One user who always prefers the same of two: soon there is nothing more to ask."""
+    learner = FairVOI(anytime=True)
+    state = learner.init(1, 2, 10**9, seed=1)
+    said = [learner.outlook(state).duels_worth_asking]
+    for played in range(1, 61):
+        play, state = learner.ask(state)
+        assert isinstance(play, Mix)
+        tally = Tally.empty(1, 2)
+        tally.plays[0, 1] = 1
+        tally.wins[0, 0, 1] = 1.0
+        state = learner.tell(state, tally)
+        said.append(learner.outlook(state).duels_worth_asking)
+        assert said[-1] <= 3 * (played + 1)
+    assert said[0] > 0
+    assert said[-1] == 0
+
+
+def test_what_is_played_for_answers_asks_something() -> None:
+    """A lean so small that it is left out must not leave an exploring block without a duel."""
+    learner = FairVOI(anytime=True)
+    run = _Recorded(learner)
+    simulate(run, random_instance(1, 5, seed=3), 100_000, seed=1, checkpoints=1)
+    explored = [play for play in run.plays if play.phase == "explore"]
+    assert explored
+    for play in explored:
+        assert play.left @ play.right < 1.0
+
+
+def test_a_thousand_users_are_not_silently_done() -> None:
+    """Their welfare is too small a number for the machine, and so is every gain."""
+    with pytest.raises(InputError, match="1000 users"):
+        FairVOI().init(1000, 10, 1000, seed=1)
+    play, _ = FairVOI().ask(FairVOI().init(300, 4, 1000, seed=1))
+    assert isinstance(play, Mix)
+    assert play.phase == "explore"
+
+
 def test_anytime_does_not_look_at_the_horizon() -> None:
     learner = FairVOI(anytime=True)
     wins = 5.0 * random_instance(3, 4, seed=5).preferences
@@ -232,6 +285,19 @@ def test_other_welfares_are_refused() -> None:
 def test_known_winners_must_fit() -> None:
     with pytest.raises(InputError, match="winners"):
         FairVOI(winners=(0, 1, 2)).init(2, 3, 100, seed=1)
+
+
+def test_some_winners_may_be_known() -> None:
+    learner = FairVOI(winners=(2, None))
+    with pytest.raises(InputError, match="winners"):
+        learner.init(3, 3, 100, seed=1)
+    state = _told(learner, np.zeros((2, 3, 3)))
+    outlook = learner.outlook(state)
+    assert outlook.references[0] == 2
+    assert decode(json.loads(json.dumps(encode(learner))), [FairVOI, Nash]) == learner
+    chances = believe(state.tally.wins, learner.winners).chances
+    assert chances[0].tolist() == [0.0, 0.0, 1.0]
+    assert np.allclose(chances[1], 1 / 3)
 
 
 def test_states_in_the_middle_are_saved_to_the_bit() -> None:

@@ -136,3 +136,13 @@ def test_who_prefers_in_a_circle_is_named() -> None:
     found = estimate_utilities(belief, np.full(3, 1 / 3), sample)
     assert found.without_winner == (0,)
     assert found.references.tolist() == [0, 0]  # arm 0 loses least badly
+
+
+def test_an_interval_holds_its_mean() -> None:
+    """Even where a far tail takes the mean out of the middle 95 %."""
+    wins = np.zeros((1, 2, 2))
+    wins[0, 0, 1], wins[0, 1, 0] = 25.0, 10.0
+    belief = believe(wins)
+    for policy in np.eye(2):
+        found = estimate_utilities(belief, policy, belief.sample(np.random.default_rng(1)))
+        assert found.low[0] <= found.utilities[0] <= found.high[0]

@@ -11,7 +11,7 @@ from fairduel.compiled import load
 from fairduel.learners.fair_voi import KERNELS, FairVOI
 from fairduel.posterior import Belief, believe
 from fairduel.tally import Tally
-from fairduel.welfare import Nash
+from fairduel.welfare import Egalitarian, Nash
 
 KERNEL = load(KERNELS)
 
@@ -100,3 +100,14 @@ def test_an_arm_in_use_may_prove_worse() -> None:
     assert limit[0, 2] > 0.0
     assert limit[1, 2] > 0.0
     assert slope[0, 2] > 5 * slope[0, 1]
+
+
+def test_all_who_have_least_count_for_the_egalitarian() -> None:
+    """At its best policy utilities are equal, and less for any one of them is less in all."""
+    slopes = FairVOI(welfare=Egalitarian())._slopes(np.array([0.5, 0.5, 0.7]))
+    assert np.allclose(slopes, [1.0, 1.0, 0.0])
+
+
+def test_the_slopes_of_the_product() -> None:
+    slopes = FairVOI()._slopes(np.array([0.5, 0.4]))
+    assert np.allclose(slopes, [0.4, 0.5])

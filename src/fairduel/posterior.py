@@ -73,21 +73,23 @@ class Estimates:
     without_winner: tuple[int, ...]
 
 
-def believe(wins: Floats, winners: Sequence[int] | None = None) -> Belief:
-    """What the answers say, where ``winners`` are each user's winner if they are known."""
-    known = np.full(len(wins), -1) if winners is None else np.array(winners)
-    return Belief(*load(KERNELS).posterior(wins, known.astype(np.int64), PRIOR))
+def believe(wins: Floats, winners: Sequence[int | None] | None = None) -> Belief:
+    """What the answers say, where ``winners`` are those users' winners that are known."""
+    given = [None] * len(wins) if winners is None else winners
+    known = np.array([-1 if w is None else w for w in given], np.int64)
+    return Belief(*load(KERNELS).posterior(wins, known, PRIOR))
 
 
 def estimate_utilities(belief: Belief, policy: Floats, sample: Floats) -> Estimates:
     """Users' utilities under any policy, with intervals from a sample of the belief."""
+    utilities = belief.scores @ policy
     low, high = np.quantile(sample @ policy, [0.025, 0.975], axis=0)
     references = belief.chances.argmax(axis=1)
     surest = belief.log_beats[np.arange(len(references)), :, references].min(axis=1)
     return Estimates(
-        utilities=belief.scores @ policy,
-        low=low,
-        high=high,
+        utilities=utilities,
+        low=np.minimum(low, utilities),  # a few far draws may take the mean out of the interval
+        high=np.maximum(high, utilities),
         references=references,
         without_winner=tuple(np.flatnonzero(surest < math.log(CYCLE)).tolist()),
     )

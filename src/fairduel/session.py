@@ -233,13 +233,15 @@ class Session:
         """The fields of a recommendation, with everybody's names."""
         policy = self.learner.policy(self._state)
         wins = self._tally.wins
-        known: tuple[int, ...] | None = getattr(self.learner, "winners", None)
+        known: tuple[int | None, ...] | None = getattr(self.learner, "winners", None)
         rng = np.random.default_rng([self.seed, 3, self.rounds])
         belief = believe(wins, known)
         seen = estimate_utilities(belief, policy, belief.sample(rng))
         silent = (wins == wins.transpose(0, 2, 1)).all(axis=(1, 2))
-        if known is not None or len(self.arms) == 1:
+        if len(self.arms) == 1:
             silent[:] = False
+        if known is not None:
+            silent &= np.array([winner is None for winner in known])
         favourites = [
             None if quiet else self.arms[k]
             for k, quiet in zip(seen.references.tolist(), silent.tolist(), strict=True)

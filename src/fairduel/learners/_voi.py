@@ -44,13 +44,14 @@ def find_value(kind: int, weights: Floats, utilities: Floats, slopes: Floats) ->
             slopes[d] = weights[d] / n_users
             value += slopes[d] * utilities[d]
         return value
-    least = 0
+    least = utilities.min()
+    ties = 0
     for d in range(n_users):
-        slopes[d] = 0.0
-        if utilities[d] < utilities[least]:
-            least = d
-    slopes[least] = 1.0
-    return float(utilities[least])
+        slopes[d] = 1.0 if utilities[d] <= least + 1e-9 else 0.0
+        ties += int(slopes[d])
+    for d in range(n_users):  # which of them counts how much is not known: all the same
+        slopes[d] /= ties
+    return float(least)
 
 
 # What more answers would be worth
@@ -190,7 +191,8 @@ def value_winners(
         for j in range(n_arms):
             if j != w and losses[c] > 0.0:
                 a, b = min(j, w), max(j, w)
-                # w is the winner if it beats j and, with a chance of so much, all the others.
+                # The loss holds if w beats all, j too. What is in doubt of it is the less likely of
+                # "beats j" and "loses to j", by the chance that w beats all but j.
                 gain = losses[c] * math.exp(min(0.0, log_beats[d, w, j] - log_beats[d, j, w]))
                 limit[a, b] += gain
                 slope[a, b] += gain / counts[d, j, w]

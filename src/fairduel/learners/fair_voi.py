@@ -30,6 +30,7 @@ PARTS = (1, 4, 16)  # of it, for blocks that are played for their answers
 ANYTIME = 2.0  # rounds that are still to come, for each one played, if nobody knows
 STEPS = 30  # of the ascent to the best block
 RARE = 1e-3  # arms shown less often than this are left out of an exploring policy
+MOST_USERS = 500  # a product of more utilities is too small a number for the machine
 NEAR = 0.99  # of the best welfare is near the best
 _SEED_OF_ITS_OWN = 4
 
@@ -109,23 +110,29 @@ class _Worth:
 class FairVOI:
     """Weighs what every answer is worth over the rounds to come against what it costs now.
 
-    welfare: what to maximise, any of this package's. winners: each user's winner where it is
-    known. anytime: whether the horizon is only a limit and not to be planned for; it then plans
-    for twice as many rounds to come as were played, whenever it decides.
+    welfare: what to maximise, any of this package's. winners: each user's winner, None for those
+    whose it is not known. anytime: whether the horizon is only a limit and not to be planned for;
+    it then plans for twice as many rounds to come as were played, whenever it decides.
 
     Nothing has to be tuned. A user without a Condorcet winner is served relative to the arm that
     is likeliest to be one; ``outlook`` says so.
     """
 
     welfare: Welfare = field(default_factory=Nash)
-    winners: tuple[int, ...] | None = None
+    winners: tuple[int | None, ...] | None = None
     anytime: bool = False
 
     def __post_init__(self) -> None:
         _objective(self.welfare, None)
 
     def init(self, users: int, arms: int, horizon: int, seed: int) -> VOIState:
-        check_winners(self.winners, users, arms)
+        if self.winners is not None:
+            check_winners(tuple(0 if w is None else w for w in self.winners), users, arms)
+        if isinstance(self.welfare, Nash | FrankWolfe) and users > MOST_USERS:
+            raise InputError(
+                f"{users} users are too many for a product of their utilities: FairVOI takes at "
+                f"most {MOST_USERS}; let groups of people who are alike vote as one."
+            )
         _objective(self.welfare, users)
         return VOIState(horizon, seed, Tally.empty(users, arms))
 
@@ -185,7 +192,8 @@ class FairVOI:
         belief = self._belief(state)
         policy = self._best(belief, None if state.offer is None else state.offer.policy)
         stay = Offer(policy, policy, block, played, policy)
-        left = self._left(state, played + block)
+        # The rounds in which what has been learned by then can be used.
+        left = self._end(state, played + block) - (played + block)
         if left <= 0.0 or len(policy) == 1:
             return stay
         worth = self._worth(state, belief, policy, left)
@@ -200,9 +208,9 @@ class FairVOI:
         block = max(1, int(BLOCK * played))
         return block if self.anytime else min(block, max(state.horizon - played, 1))
 
-    def _left(self, state: VOIState, played: int) -> float:
-        """The rounds in which what has been learned by then can be used."""
-        return ANYTIME * played if self.anytime else float(state.horizon - played)
+    def _end(self, state: VOIState, played: int) -> float:
+        """The last round that is planned for, when so many have been played."""
+        return (1.0 + ANYTIME) * played if self.anytime else float(state.horizon)
 
     def _worth(self, state: VOIState, belief: Belief, policy: Floats, left: float) -> _Worth:
         """What answers about each pair are worth over each of the rounds left."""
@@ -250,7 +258,9 @@ class FairVOI:
         deviations, all users' scores in the likeliest way.
         """
         kernels = load(KERNELS)
-        parts = self._slopes(belief.scores @ policy)[:, None] ** 2 * belief.variances
+        slopes = self._slopes(belief.scores @ policy)
+        slopes /= slopes.max() + 1e-300  # the squares of small ones would be 0
+        parts = slopes[:, None] ** 2 * belief.variances
         parts /= parts.sum(axis=0) + 1e-300
         signs = np.where(policy < RARE, 1.0, -1.0)
         supposed = kernels.suppose(belief.scores, belief.variances, parts, signs, SURPRISES)
@@ -263,9 +273,13 @@ class FairVOI:
         return slope, limit
 
     def _slopes(self, utilities: Floats) -> Floats:
-        """The derivative of the welfare in each utility, if a little more is given."""
-        more = utilities + 1e-6 * np.eye(len(utilities))
-        return (self.welfare.value(more) - self.welfare.value(utilities)) / 1e-6
+        """The derivative of the welfare in each utility, if a little less is given.
+
+        If more were, the smallest utility would not move where several are the smallest.
+        """
+        steps = 1e-6 * utilities
+        lost = self.welfare.value(utilities) - self.welfare.value(utilities - np.diag(steps))
+        return lost / np.maximum(steps, 1e-300)
 
     def _values(self, scores: Floats, policies: Floats) -> Floats:
         """The welfare of each policy (B, K) under its own scores (B, D, K)."""
@@ -289,8 +303,10 @@ class FairVOI:
         )  # fmt: skip
         if gain <= 0.0:
             return most, None
-        found[found < RARE] = 0.0
-        return rounds, np.asarray(found / found.sum(axis=1, keepdims=True))
+        found[found < RARE * found.max(axis=1, keepdims=True)] = 0.0
+        found /= found.sum(axis=1, keepdims=True)
+        # What was left out may have been all that there was to learn.
+        return rounds, found if (_duels(found) * worth.slope).any() else None
 
     def _asked(
         self, belief: Belief, policy: Floats, worth: _Worth, left: float, rounds: int, sides: Floats
@@ -311,24 +327,27 @@ class FairVOI:
         )
 
     def _duels_worth_asking(self, state: VOIState, belief: Belief, policy: Floats) -> int:
-        """Decide again and again as if answers came as expected, and count."""
-        offer, began = state.offer, state.tally.rounds
-        present = 0
+        """Decide again and again as if answers came as expected, and count the duels."""
+        offer, played = state.offer, state.tally.rounds
+        duels = np.zeros((len(policy), len(policy)))
         if offer is not None and offer.asked is not None:
-            present = max(0, _rest(offer, state.tally))
-        played = began
-        left = self._left(state, played + self._block(state, played))
+            rest = max(0, _rest(offer, state.tally))
+            duels += rest * _duels(np.stack([offer.left, offer.right]))
+            played += rest
+        end = self._end(state, played + self._block(state, played))
+        left = end - played - self._block(state, played)
         if left <= 0.0 or len(policy) == 1:
-            return present
-        worth = self._worth(state, belief, policy, left)
+            return math.ceil(float(duels.sum()))
+        now = self._worth(state, belief, policy, left)
         while left > 0.0:
-            block, sides = self._choose(belief, policy, worth, left, self._block(state, played))
+            block = self._block(state, played)
+            block, sides = self._choose(belief, policy, _after(now, duels), left, block)
             if sides is None:
                 break
             played += block
-            worth = _after(worth, block * _duels(sides))
-            left = self._left(state, played + self._block(state, played))
-        return max(present, played - began)
+            duels += block * _duels(sides)
+            left = end - played - self._block(state, played)
+        return math.ceil(float(duels.sum()))
 
 
 def _rest(offer: Offer, tally: Tally) -> int:
@@ -411,8 +430,8 @@ def _why(offer: Offer | None, arms: Sequence[str], shown: tuple[int, int] | None
     about = "who somebody's favourite is" if asked.about_winner[at] else "how good they are"
     these = "this round" if offer.rounds == 1 else f"{offer.rounds:,} rounds"
     return (
-        f"To learn {about}: the answers of {these} bring, in the time to come, as much as "
-        f"{_rounds(asked.gain)} of the present policy and cost {_rounds(asked.cost)}; "
+        f"To learn {about}: in rounds of the present policy, the answers of {these} bring "
+        f"{_number(asked.gain)} in the time to come and cost {_number(asked.cost)}; "
         f"{asked.shares[at]:.0%} of what they bring is for votes on {first} and {second}."
     )
 
@@ -422,10 +441,8 @@ def _position(asked: Asked, shown: tuple[int, int]) -> int | None:
     return int(found[0]) if found.size else None
 
 
-def _rounds(number: float) -> str:
-    if number < 0.005:
-        return "nothing"
-    return f"{number:,.0f} rounds" if number >= 10.0 else f"{number:.2g} rounds"
+def _number(number: float) -> str:
+    return f"{number:,.0f}" if number >= 10.0 or number < 0.005 else f"{number:.2g}"
 
 
 @functools.cache
