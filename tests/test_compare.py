@@ -14,6 +14,7 @@ from fairduel.generate import random_instance
 from fairduel.instance import Instance
 from fairduel.learners import FairETC, Learner, UniformOverUsers
 from fairduel.metrics import mean_interval
+from fairduel.named import LEARNERS
 from fairduel.trajectory import Trajectory
 from fairduel.welfare import Utilitarian
 
@@ -123,3 +124,9 @@ def test_bad_input() -> None:
         compare(uniform, instances(1), 10**30)
     with pytest.raises(InputError, match="0 checkpoints"):
         compare(uniform, instances(1), 10, checkpoints=0)
+
+
+def test_without_learners_all_of_this_package_are_compared() -> None:
+    found = compare(None, [random_instance(2, 3, seed=1)], 50)
+    assert next(iter(found.trajectories)) == "fair-voi"
+    assert set(found.trajectories) == set(LEARNERS)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fairduel import named
 from fairduel.arrays import Floats, Ints
 from fairduel.errors import InputError
 from fairduel.instance import Instance
@@ -89,19 +90,21 @@ class Comparison:
 
 
 def compare(
-    learners: Mapping[str, Learner[Any]],
+    learners: Mapping[str, Learner[Any]] | None,
     instances: Iterable[Instance],
     rounds: int,
     seed: int = 0,
     checkpoints: Ints | int = 100,
     before_run: Callable[[str, int], None] = lambda label, run: None,
 ) -> Comparison:
-    """Let every learner play every instance: a run each.
+    """Let every learner play every instance: a run each. None: FairVOI and all of the paper's.
 
     Run r is drawn from ``seed`` and r alone, so a learner's results do not depend on who else is
     compared, and all of them meet the same luck. ``before_run`` hears the label of the learner
     and the number of the run (from 0) before it starts; for progress bars.
     """
+    if learners is None:
+        learners = {name: named.learner(name) for name in named.LEARNERS}
     if not learners:
         raise InputError("there is no learner to compare: give at least one.")
     if seed < 0:
