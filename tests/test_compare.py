@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fairduel import named
 from fairduel.compare import METRICS, Comparison, compare
 from fairduel.errors import InputError
 from fairduel.generate import random_instance
 from fairduel.instance import Instance
 from fairduel.learners import FairETC, Learner, UniformOverUsers
 from fairduel.metrics import mean_interval
-from fairduel.named import LEARNERS
 from fairduel.trajectory import Trajectory
 from fairduel.welfare import Utilitarian
 
@@ -129,4 +129,4 @@ def test_bad_input() -> None:
 def test_without_learners_all_of_this_package_are_compared() -> None:
     found = compare(None, [random_instance(2, 3, seed=1)], 50)
     assert next(iter(found.trajectories)) == "fair-voi"
-    assert set(found.trajectories) == set(LEARNERS)
+    assert set(found.trajectories) == set(named.LEARNERS)
