@@ -244,7 +244,7 @@ def test_an_outlook_holds_the_truth() -> None:
         inside += ((outlook.low <= truth) & (truth <= outlook.high)).tolist()
         best = Nash().maximize(instance.scores).value
         near.append((outlook.near_best, truth.prod() >= 0.99 * best))
-    assert 0.88 <= np.mean(inside) <= 1.0
+    assert 0.9 <= np.mean(inside) <= 0.99
     promised, kept = np.mean(near, axis=0)
     assert abs(promised - kept) < 0.2
 
@@ -342,7 +342,7 @@ def test_it_learns_within_a_hundred_rounds() -> None:
 
 def test_anytime_is_not_far_behind() -> None:
     known, anytime = (_mean_share(FairVOI(anytime=a), 3, 5, 1000, 12) for a in (False, True))
-    assert anytime < 2.0 * known
+    assert anytime < 1.5 * known
 
 
 def test_it_beats_fair_etc_where_the_lower_bound_is_proved() -> None:
