@@ -116,8 +116,8 @@ def live(seed: int | None = None) -> None:
                     session.tell(duel.id, {person: typed_vote(duel, person)})
                 report(session)
             else:
-                print(f"\nDay {duel.id}: {duel.left}. Nothing to ask.")
-    except EOFError:
+                input(f"\nDay {duel.id}: {duel.left}, and nothing to ask. Enter goes on. ")
+    except (EOFError, KeyboardInterrupt):
         report(session)
 
 

@@ -78,3 +78,21 @@ def line_of(person: str, report: str) -> str:
     """The line of a report that is about a person."""
     (line,) = (line for line in report.splitlines() if f"{person} " in line and ": " not in line)
     return line
+
+
+def test_lunch_waits_on_days_without_a_vote(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever agrees about everything is soon asked nothing, and the days still do not fly by."""
+    asked: list[str] = []
+
+    def one_each_time(prompt: str = "") -> str:
+        asked.append(prompt)
+        if len(asked) > 40:
+            raise KeyboardInterrupt
+        return "1"
+
+    monkeypatch.setattr("builtins.input", one_each_time)
+    NAMES["live"](1)
+    assert any("nothing to ask" in prompt for prompt in asked)
+    assert capsys.readouterr().out.count("\nDay ") <= 11

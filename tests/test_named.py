@@ -12,7 +12,7 @@ from fairduel.errors import InputError
 from fairduel.generate import paper_instances
 from fairduel.identify import Tournament
 from fairduel.instance import Instance
-from fairduel.learners import FairEpsilonGreedy, FairETC, UniformOverUsers
+from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, UniformOverUsers
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian, Welfare
 
 
@@ -32,6 +32,8 @@ def some(environment: str, runs: int = 4, seed: int = 0, **sizes: Any) -> list[I
         ("utilitarian-eps:preset=as_run", FairEpsilonGreedy.as_run(welfare=Utilitarian())),
         ("fair-etc:welfare=egalitarian,exploration=0.5", FairETC(Egalitarian(), 0.5)),
         ("fair-etc:winners=3/0/1", FairETC(winners=(3, 0, 1))),
+        ("fair-voi:winners=3/0/1", FairVOI(winners=(3, 0, 1))),
+        ("fair-voi:winners=3/-/1", FairVOI(winners=(3, None, 1))),
         ("fair-eps:solve_every=7,warm_up=false", FairEpsilonGreedy(solve_every=7, warm_up=False)),
         (
             "uniform:tournament.gap_guess=0.01,tournament.pool_rounds=false",
@@ -61,6 +63,7 @@ def test_every_setting_can_be_given(name: str) -> None:
         float: "0.25",
         bool: "true",
         tuple[int, ...] | None: "1/2",
+        tuple[int | None, ...] | None: "1/-/0",
         Welfare: "frank-wolfe",
     }
     hints = get_type_hints(type(named.learner(name)))

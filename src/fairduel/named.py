@@ -261,6 +261,10 @@ def _whole_numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("/"))
 
 
+def _some_numbers(text: str) -> tuple[int | None, ...]:
+    return tuple(None if part == "-" else int(part) for part in text.split("/"))
+
+
 # How each type of setting is read, and what to ask for where it can't be.
 _READERS: dict[object, tuple[Callable[[str], object], str]] = {
     int: (int, "a whole number"),
@@ -268,5 +272,9 @@ _READERS: dict[object, tuple[Callable[[str], object], str]] = {
     str: (str, "a text"),
     bool: ({"true": True, "false": False}.__getitem__, "true or false"),
     tuple[int, ...] | None: (_whole_numbers, "whole numbers with / between, like 3/0/1"),
+    tuple[int | None, ...] | None: (
+        _some_numbers,
+        "whole numbers with / between, - for one that is not known, like 3/-/1",
+    ),
     Welfare: (welfare, "the name of a welfare"),
 }

@@ -427,7 +427,7 @@ def _why(offer: Offer | None, arms: Sequence[str], shown: tuple[int, int] | None
     if at is None:
         return "Both are the same, or were drawn along with pairs that are worth asking about."
     first, second = (arms[k] for k in asked.pairs[at])
-    about = "who somebody's favourite is" if asked.about_winner[at] else "how good they are"
+    about = "what somebody's favourite is" if asked.about_winner[at] else "how good they are"
     these = "this round" if offer.rounds == 1 else f"{offer.rounds:,} rounds"
     return (
         f"To learn {about}: in rounds of the present policy, the answers of {these} bring "
