@@ -351,6 +351,15 @@ def test_impossible_rounds_are_refused(rounds: Any) -> None:
         simulate(FairETC(), random_instance(1, 2), rounds, 1)
 
 
+def test_what_is_no_learner_or_instance_is_refused() -> None:
+    instance = random_instance(2, 3, seed=1)
+    for wrong in ("fair-voi", FairVOI):
+        with pytest.raises(InputError, match="give a learner itself"):
+            simulate(wrong, instance, 50, 1)  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="give the learner first"):
+        simulate(FairVOI(), FairVOI(), 50, 1)  # type: ignore[call-overload]
+
+
 def test_unless_told_it_is_fair_voi_who_plays() -> None:
     instance = random_instance(2, 3, 0.1, 1)
     named = simulate(FairVOI(), instance, 50, 1, 7)

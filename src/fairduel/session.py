@@ -17,6 +17,7 @@ from fairduel.files import AnyPath, read_whole, write_whole
 from fairduel.identify import Tournament
 from fairduel.jsonable import classes_in, decode, encode
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
+from fairduel.learners.learner import check_learner
 from fairduel.play import draw_round
 from fairduel.posterior import believe, estimate_utilities
 from fairduel.tally import Tally
@@ -143,8 +144,7 @@ class Session:
         self.learner: Learner[Any] = (
             FairVOI(anytime=horizon is None) if learner is None else learner
         )
-        if isinstance(self.learner, str | type):
-            raise InputError(f"the learner is {learner!r}: give a learner itself, like FairETC().")
+        check_learner(self.learner)
         if self.horizon is None and not getattr(self.learner, "anytime", False):
             raise InputError(
                 f"{type(self.learner).__name__} plans for a number of duels and no horizon is "
@@ -381,7 +381,7 @@ def _check_names(names: Sequence[str], kind: str, reserved: tuple[str, ...]) -> 
         if not isinstance(name, str) or not name.strip() or not _is_text(name):
             raise InputError(f"{name!r} names no {kind}: use a string that people can read.")
         if name in reserved:
-            raise InputError(f"{name!r} cannot be the name of a {kind}: it is an answer already.")
+            raise InputError(f"{name!r} cannot be the name of an {kind}: it is an answer already.")
         if names.count(name) > 1:
             raise InputError(f"two {kind}s are called {name!r}: tell them apart.")
     return names

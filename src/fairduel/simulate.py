@@ -13,6 +13,7 @@ from fairduel.compiled import load
 from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners import FairVOI, Learner
+from fairduel.learners.learner import check_learner
 from fairduel.nature import Nature
 from fairduel.play import Duels, Mix, Play, Script
 from fairduel.tally import Tally
@@ -27,7 +28,7 @@ MOST_ROUNDS = 10**15  # sums over them stay exact in 64 bits
 
 @overload
 def simulate(
-    instance: Instance, rounds: int, seed: Seed, checkpoints: Ints | int = 100
+    instance: Instance, rounds: int, seed: Seed = 0, checkpoints: Ints | int = 100
 ) -> Trajectory: ...
 
 
@@ -36,7 +37,7 @@ def simulate(
     learner: Learner[Any] | None,
     instance: Instance,
     rounds: int,
-    seed: Seed,
+    seed: Seed = 0,
     checkpoints: Ints | int = 100,
 ) -> Trajectory: ...
 
@@ -44,8 +45,8 @@ def simulate(
 def simulate(*given: Any, **named: Any) -> Trajectory:
     """Let a learner play an instance for so many rounds; ``FairVOI()`` unless one is given.
 
-    ``simulate(instance, rounds, seed, checkpoints=100)`` or
-    ``simulate(learner, instance, rounds, seed, checkpoints=100)``.
+    ``simulate(instance, rounds, seed=0, checkpoints=100)`` or
+    ``simulate(learner, instance, rounds, seed=0, checkpoints=100)``.
 
     Whole offers are drawn at once, which is exact in law (see ``fairduel.play``), so the time it
     takes grows with the learner's decisions and not with the rounds. ``checkpoints`` are the
@@ -60,17 +61,23 @@ def _simulate(
     learner: Learner[Any] | None,
     instance: Instance,
     rounds: int,
-    seed: Seed,
+    seed: Seed = 0,
     checkpoints: Ints | int = 100,
 ) -> Trajectory:
     if not isinstance(rounds, int | np.integer) or not 1 <= rounds <= MOST_ROUNDS:
         raise InputError(
             f"{rounds} rounds are asked for: simulate a whole number of them, 1 to {MOST_ROUNDS:,}."
         )
+    if not isinstance(instance, Instance):
+        raise InputError(
+            f"the instance is {instance!r}: give the learner first, if any, then an Instance."
+        )
+    learner = FairVOI() if learner is None else learner
+    check_learner(learner)
     learner_seed, nature_seed = _two_seeds(seed)
     return play_against(
         Nature(instance, np.random.default_rng(nature_seed)),
-        FairVOI() if learner is None else learner,
+        learner,
         instance,
         int(rounds),
         learner_seed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol, TypeVar
 
 from fairduel.arrays import Floats
+from fairduel.errors import InputError
 from fairduel.play import Play
 from fairduel.tally import Tally
 
@@ -36,3 +37,9 @@ class Learner(Protocol[State]):
     def policy(self, state: State) -> Floats:
         """The policy to recommend now."""
         ...
+
+
+def check_learner(learner: object) -> None:
+    """Refuse a name, or a class in place of a learner with its settings."""
+    if isinstance(learner, str | type):
+        raise InputError(f"the learner is {learner!r}: give a learner itself, like FairVOI().")
