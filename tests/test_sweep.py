@@ -236,6 +236,15 @@ def test_finished_cells_do_not_run_again(tmp_path: Path) -> None:
     assert ran(tmp_path / "ran") == 6
 
 
+@pytest.fixture
+def heard_ctrl_c() -> Iterator[None]:
+    """Jobs that a shell runs in the background ignore it, and so would what they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard_ctrl_c")
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_killed_sweep_goes_on(tmp_path: Path, stop: signal.Signals) -> None:
     asked = counted(tmp_path / "ran", 40, seconds=0.2)
@@ -260,6 +269,7 @@ def test_killed_sweep_goes_on(tmp_path: Path, stop: signal.Signals) -> None:
     assert found.runs.num_rows == 40
 
 
+@pytest.mark.usefixtures("heard_ctrl_c")
 @pytest.mark.parametrize("early", [False, True])
 def test_command_that_is_interrupted_says_that_it_can_go_on(tmp_path: Path, early: bool) -> None:
     (tmp_path / "ran").mkdir()
