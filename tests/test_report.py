@@ -277,3 +277,11 @@ def test_the_copy_in_the_docs_is_whole() -> None:
     assert "20 agree as run" in text
     assert "synthetic" not in text
     assert "`fairduel reproduce all`" in text
+
+
+def test_a_report_takes_away_its_own_old_pictures_and_no_others(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        section = Section("s", "S", (Picture(name, "caption", picture),))
+        write_report(Document("", (), (section,), ()), tmp_path)
+        (tmp_path / "figures" / "mine.png").write_bytes(b"mine")
+    assert {file.name for file in (tmp_path / "figures").iterdir()} == {"second.png", "mine.png"}

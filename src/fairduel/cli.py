@@ -387,7 +387,7 @@ def reproduce(
 
 def _learners(texts: list[str] | None, preset: str) -> dict[str, Learner[Any]]:
     from fairduel import named
-    from fairduel.sweep.once import check_learners
+    from fairduel.sweep.distinct import check_learners
 
     chosen = texts or list(named.LEARNERS)
     check_learners(chosen, preset)

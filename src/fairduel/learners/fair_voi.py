@@ -334,19 +334,17 @@ class FairVOI:
             rest = max(0, _rest(offer, state.tally))
             duels += rest * _duels(np.stack([offer.left, offer.right]))
             played += rest
-        end = self._end(state, played + self._block(state, played))
-        left = end - played - self._block(state, played)
-        if left <= 0.0 or len(policy) == 1:
-            return math.ceil(float(duels.sum()))
-        now = self._worth(state, belief, policy, left)
-        while left > 0.0:
-            block = self._block(state, played)
-            block, sides = self._choose(belief, policy, _after(now, duels), left, block)
-            if sides is None:
-                break
-            played += block
-            duels += block * _duels(sides)
-            left = end - played - self._block(state, played)
+        block = self._block(state, played)
+        end = self._end(state, played + block)
+        if end > played + block and len(policy) > 1:
+            now = self._worth(state, belief, policy, end - played - block)
+            while (left := end - played - block) > 0.0:
+                rounds, sides = self._choose(belief, policy, _after(now, duels), left, block)
+                if sides is None:
+                    break
+                duels += rounds * _duels(sides)
+                played += rounds
+                block = self._block(state, played)
         return math.ceil(float(duels.sum()))
 
 
@@ -356,7 +354,7 @@ def _rest(offer: Offer, tally: Tally) -> int:
 
 
 def _objective(welfare: Welfare, users: int | None) -> tuple[int, Floats]:
-    """How the kernels know a welfare, and its users' weights."""
+    """The kernels' number for a welfare (PRODUCT, MEAN, SMALLEST), and its users' weights."""
     kinds: tuple[tuple[type, int], ...] = (
         (Nash, 0), (FrankWolfe, 0), (Utilitarian, 1), (Egalitarian, 2),
     )  # fmt: skip
@@ -400,13 +398,13 @@ def _duels(sides: Floats) -> Floats:
     return np.triu(once + once.T, 1)
 
 
-def _kept(worth: _Worth, duels: Floats | float) -> Floats:
+def _kept(worth: _Worth, duels: Floats) -> Floats:
     """The share of what is unknown that is left after so many duels."""
     limit = np.where(worth.limit > 0.0, worth.limit, 1.0)
     return np.asarray(1.0 / (1.0 + worth.slope * duels / limit))
 
 
-def _gain(worth: _Worth, duels: Floats | float) -> Floats:
+def _gain(worth: _Worth, duels: Floats) -> Floats:
     """What so many duels of each pair gain, a round."""
     return np.asarray(worth.slope * duels * _kept(worth, duels))
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from fairduel.files import write_whole
+from fairduel.files import make_folder, write_whole
 from fairduel.paper import figures
 from fairduel.paper.criterion import CRITERION, described, few_runs
 from fairduel.paper.document import (
@@ -36,19 +36,25 @@ def write_report(document: Document, folder: Path) -> tuple[Path, Path]:
         for block in blocks
         if isinstance(block, Picture)
     ]
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    make_folder(folder / "figures")
     drawn = {}
     for picture in pictures:
         figure = picture.draw()
         drawn[picture.name] = figures.svg(figure, picture.name)
         write_whole(folder / "figures" / f"{picture.name}.png", figures.png(figure))
     page, text = folder / "report.html", folder / "report.md"
+    before = _pictures_of(text)
     write_whole(page, to_html(document, drawn).encode())
     write_whole(text, to_markdown(document).encode())
-    for old in (folder / "figures").glob("*.png"):  # of an earlier report in the same folder
-        if old.stem not in drawn:
-            old.unlink()
+    for name in before - drawn.keys():
+        (folder / "figures" / f"{name}.png").unlink(missing_ok=True)
     return page, text
+
+
+def _pictures_of(text: Path) -> set[str]:
+    """The pictures that an earlier report in the same folder shows; others there are not ours."""
+    said = text.read_text(encoding="utf-8", errors="replace") if text.is_file() else ""
+    return set(re.findall(r"\]\(figures/([\w-]+)\.png\)", said))
 
 
 def counted(claims: Iterable[Claim]) -> str:

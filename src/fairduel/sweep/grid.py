@@ -11,7 +11,7 @@ from fairduel.errors import InputError
 from fairduel.files import AnyPath, read_whole
 from fairduel.named import LEARNERS, known
 from fairduel.sweep.cells import Cell
-from fairduel.sweep.once import check_environments, check_learners
+from fairduel.sweep.distinct import check_environments, check_learners
 
 MOST_CELLS = 10**7
 

@@ -1,4 +1,4 @@
-"""Learners and environments that are given twice, in whatever words."""
+"""Learners and environments have to be distinct: none given twice, in whatever words."""
 
 from __future__ import annotations
 
