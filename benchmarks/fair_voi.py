@@ -43,13 +43,13 @@ from fairduel import (
     random_instance,
     simulate,
 )
-from fairduel.arrays import Floats
-from fairduel.estimate import champions, guessed_scores
-from fairduel.generate import HARD_C, HARD_EPSILON_MOST
-from fairduel.learners.fair_voi import FairVOI
-from fairduel.metrics import mean_interval
-from fairduel.nature import Nature
-from fairduel.play import draw_round
+from fairduel._arrays import Floats
+from fairduel.environments.generate import HARD_C, HARD_EPSILON_MOST
+from fairduel.inference.estimates import champions, guessed_scores
+from fairduel.learners.voi.learner import FairVOI
+from fairduel.offers import draw_round
+from fairduel.simulation.metrics import mean_interval
+from fairduel.simulation.responses import Nature
 from fairduel.tally import Tally
 
 REPORT_SEED, TUNING_SEED = 4_000_000, 7_000_000  # instances count up from here

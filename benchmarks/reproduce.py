@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from fairduel.sweep.machine import machine
+from fairduel.report.provenance import machine
 
 BARS = {"table1": 20.0, "all": 240.0}  # seconds on 2 cores
 MOST_MEMORY = 1024.0  # MiB
@@ -85,7 +85,7 @@ def main() -> None:
     only = parser.parse_args().only
     print(f"{machine()}, load {os.getloadavg()[0]:.1f}")
     # Compiles the kernels, if this has not been done on this machine.
-    subprocess.run([sys.executable, "-c", "import fairduel.sweep.warm"], check=True)
+    subprocess.run([sys.executable, "-c", "import fairduel.experiments.warm"], check=True)
     for name in [only] if only else BARS:
         seconds, peak = measure(name)
         met = "met" if seconds <= BARS[name] else "missed"

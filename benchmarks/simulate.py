@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from fairduel import FairEpsilonGreedy, FairETC, Nash, paper_instances, simulate
-from fairduel.arrays import Floats
-from fairduel.nature import Nature
+from fairduel._arrays import Floats
+from fairduel.simulation.responses import Nature
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import reference

@@ -4,8 +4,8 @@ import os
 import tempfile
 import time
 
-from fairduel.sweep import Cell, sweep
-from fairduel.sweep.pool import LocalPool
+from fairduel.experiments import Cell, sweep
+from fairduel.experiments.pool import LocalPool
 
 RUNS = 1000
 BAR = 1.7  # how much faster two workers have to be

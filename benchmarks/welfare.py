@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from fairduel.arrays import Floats
-from fairduel.compiled import load
+from fairduel._arrays import Floats
+from fairduel.kernels import frank_wolfe, newton
 from fairduel.welfare import Nash
 
 Call = Callable[[Floats], Any]
@@ -54,13 +54,13 @@ def drifting_scores(count: int, users: int, arms: int, seed: int = 0) -> Floats:
 
 
 def core_call(users: int) -> Call:
-    follow = load("fairduel.welfare._newton").follow
+    follow = newton.follow
     weights, no_start = np.ones(users), np.empty(0)
     return lambda scores: follow(scores[None], weights, no_start, 1e-9)
 
 
 def frank_wolfe_call() -> Call:
-    follow = load("fairduel.welfare._frank_wolfe").follow
+    follow = frank_wolfe.follow
     return lambda scores: follow(scores[None], 300, 2e-4, 1e-12)
 
 

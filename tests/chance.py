@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from fairduel.arrays import Floats, Ints
+from fairduel._arrays import Floats, Ints
 
 SURPRISING = 1e-3
 LEAST_EXPECTED = 10.0  # cells that expect fewer are put together

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from fairduel.compare import METRICS
 from fairduel.data import sushi_stand_in
+from fairduel.experiments.cells import Cell, checkpoints
+from fairduel.experiments.comparison import METRICS
 from fairduel.paper import groups, reproduce
-from fairduel.sweep.cells import Cell, checkpoints
 
 PICTURES = {"figure1", "figure2", "figure3-5", "figure3-10", "lower-bound", "upper-bound"}
 

@@ -20,13 +20,13 @@ from fairduel import (
     Egalitarian,
     FairVOI,
     Session,
-    named,
     paper_instances,
     random_instance,
     simulate,
 )
 from fairduel.cli import run
-from fairduel.trajectory import Trajectory
+from fairduel.cli import specs as named
+from fairduel.simulation.trajectory import Trajectory
 
 FILES = Path(__file__).parent / "files"
 LEARNERS = ("fair-voi", "fair-etc", "fair-eps", "utilitarian-etc", "utilitarian-eps", "uniform")

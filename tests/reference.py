@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from fairduel.arrays import Floats, Ints
+from fairduel._arrays import Floats, Ints
 from fairduel.instance import Instance
 from fairduel.learners import Learner
-from fairduel.nature import Nature
-from fairduel.play import Duels, Mix, Play, draw_arm, draw_round
+from fairduel.offers import Duels, Mix, Play, draw_arm, draw_round
+from fairduel.simulation.responses import Nature
+from fairduel.simulation.trajectory import Trajectory
 from fairduel.tally import Tally
-from fairduel.trajectory import Trajectory
 from fairduel.welfare import Nash
 
 # Any learner, one round at a time

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from fairduel._files import make_folder, read_whole, write_whole
 from fairduel.errors import InputError
-from fairduel.files import make_folder, read_whole, write_whole
 
 
 @pytest.fixture

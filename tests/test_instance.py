@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairduel.arrays import Floats
+from fairduel._arrays import Floats
 from fairduel.errors import InputError
 from fairduel.instance import Instance
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fairduel.arrays import Floats
+from fairduel._arrays import Floats
 
 
 def log_nash(scores: Floats, policy: Floats, weights: Floats | None = None) -> float:

@@ -5,21 +5,21 @@ A team decides: ``Session(people, options)``, then ``ask`` and ``tell``.
 Either way the learner is ``FairVOI()`` unless another is given.
 """
 
-from fairduel.errors import InputError
-from fairduel.generate import (
+from fairduel.environments.generate import (
     clustered_instance,
     hard_instance,
     paper_instances,
     random_instance,
 )
-from fairduel.identify import Tournament, identify
+from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
-from fairduel.play import Duels, Mix, Play, Script
-from fairduel.session import SKIP, TIE, Duel, Session
-from fairduel.simulate import simulate
+from fairduel.learners.tournament import Tournament, identify
+from fairduel.live.session import SKIP, TIE, Duel, Session
+from fairduel.offers import Duels, Mix, Play, Script
+from fairduel.simulation.loop import simulate
+from fairduel.simulation.trajectory import Trajectory, linear_checkpoints, logarithmic_checkpoints
 from fairduel.tally import Tally
-from fairduel.trajectory import Trajectory, linear_checkpoints, logarithmic_checkpoints
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Solution, Utilitarian, Welfare
 
 __version__ = "0.1.0"

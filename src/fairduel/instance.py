@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairduel.arrays import Bools, Floats, Ints
+from fairduel._arrays import Bools, Floats, Ints
+from fairduel._files import AnyPath, read_whole, write_whole
 from fairduel.errors import InputError
-from fairduel.files import AnyPath, read_whole, write_whole
 
 TOLERANCE = 1e-9
 FORMAT = "fairduel instance"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairduel.arrays import Floats, Ints
+from fairduel._arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from fairduel.arrays import Bools, Floats, Ints
+from fairduel._arrays import Bools, Floats, Ints
 from fairduel.data.rankings import Rankings, checked_count, frozen
+from fairduel.environments.generate import Seed, random_generator
 from fairduel.errors import InputError
-from fairduel.generate import Seed, random_generator
 from fairduel.instance import Instance
 
 GAP = 0.1  # Delta of Section 5.4

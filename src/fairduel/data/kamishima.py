@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fairduel._files import AnyPath
 from fairduel.data.lines import at_line, brief, read_lines, unusable, whole_number
 from fairduel.data.rankings import Rankings, ranks_of
 from fairduel.errors import InputError
-from fairduel.files import AnyPath
 
 
 def read_kamishima(path: AnyPath, items: Iterable[str] | None = None) -> Rankings:

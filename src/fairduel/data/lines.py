@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from fairduel._files import AnyPath, read_whole
 from fairduel.errors import InputError
-from fairduel.files import AnyPath, read_whole
 
 NUMBER = re.compile(r"[0-9]{1,12}")  # more digits would be no count of anything here
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairduel.arrays import Floats, Ints
+from fairduel._arrays import Floats, Ints
 from fairduel.data.rankings import Rankings, checked_count
+from fairduel.environments.generate import Seed, random_generator
 from fairduel.errors import InputError
-from fairduel.generate import Seed, random_generator
 
 # The stand-in has Sushi's shape: so many people and items, and tastes of very different sizes.
 PEOPLE = 5000

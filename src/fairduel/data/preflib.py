@@ -14,10 +14,10 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from fairduel._files import AnyPath
 from fairduel.data.lines import NUMBER, at_line, brief, read_lines, unusable, whole_number
 from fairduel.data.rankings import UNRANKED, Rankings, ranks_of
 from fairduel.errors import InputError
-from fairduel.files import AnyPath
 
 KINDS = ("soc", "soi", "toc", "toi")
 

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairduel.arrays import Bools, Floats, Ints
+from fairduel._arrays import Bools, Floats, Ints
+from fairduel.environments.generate import Seed, random_generator
 from fairduel.errors import InputError
-from fairduel.generate import Seed, random_generator
 
 UNRANKED = -1
 MOST_PEOPLE = 10**9  # numpy's sampling without replacement ends there

@@ -13,11 +13,11 @@ import os
 import sys
 from pathlib import Path
 
+from fairduel._files import AnyPath, read_whole
 from fairduel.data.kamishima import read_kamishima
 from fairduel.data.lines import unusable
 from fairduel.data.rankings import Rankings
 from fairduel.errors import InputError
-from fairduel.files import AnyPath, read_whole
 
 SOURCE = "https://www.kamishima.net/sushi/"
 FILE = "sushi3a.5000.10.order"

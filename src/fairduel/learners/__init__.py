@@ -2,8 +2,8 @@
 
 from fairduel.learners.epsilon_greedy import FairEpsilonGreedy
 from fairduel.learners.explore_then_commit import FairETC
-from fairduel.learners.fair_voi import FairVOI
 from fairduel.learners.learner import Learner
 from fairduel.learners.uniform import UniformOverUsers
+from fairduel.learners.voi.learner import FairVOI
 
 __all__ = ["FairETC", "FairEpsilonGreedy", "FairVOI", "Learner", "UniformOverUsers"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairduel.arrays import Floats, Ints
-from fairduel.compiled import load
+from fairduel._arrays import Floats, Ints
 from fairduel.welfare import Nash, Welfare
-from fairduel.welfare.scores import mean_one
+from fairduel.welfare.checks import mean_one
 
 _SCORES = 30_000  # held at once: what a processor keeps near
 _PATIENCE = 16  # policies to solve for, before one is expected to last again
@@ -64,9 +63,11 @@ class Course:
 
     def _keep(self) -> int:
         """Keep to the last policy while it is best; gives for how many steps."""
+        from fairduel.kernels import course
+
         assert isinstance(self._welfare, Nash) and self._at == self._known - 1
         policy = self._policies[self._at]
-        lasted = load("fairduel.learners._script").stays_best(
+        lasted = course.stays_best(
             self._won,
             self._heard,
             self._winners,
@@ -83,7 +84,9 @@ class Course:
 
     def _solve(self, end: int) -> None:
         """Find the policies of the steps before ``end``."""
-        scores = load("fairduel.learners._script").running_scores(
+        from fairduel.kernels import course
+
+        scores = course.running_scores(
             self._won,
             self._heard,
             self._winners,

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fairduel.arrays import Floats, Ints
-from fairduel.changed import changed
-from fairduel.compiled import load
+from fairduel._arrays import Floats, Ints
 from fairduel.errors import InputError
-from fairduel.estimate import empirical_scores
-from fairduel.identify import Tournament, TournamentState
+from fairduel.inference.estimates import empirical_scores
+from fairduel.learners._states import changed
 from fairduel.learners.course import Course
 from fairduel.learners.phases import (
     AS_RUN_TOURNAMENT,
@@ -22,7 +20,8 @@ from fairduel.learners.phases import (
     guess,
     winner_pairs,
 )
-from fairduel.play import Duels, Play, Script, commit
+from fairduel.learners.tournament import Tournament, TournamentState
+from fairduel.offers import Duels, Play, Script, commit
 from fairduel.tally import Tally
 from fairduel.welfare import FrankWolfe, Nash, Welfare
 
@@ -190,6 +189,8 @@ class FairEpsilonGreedy:
 
     def _gaps(self, state: EpsilonGreedyState) -> Ints:
         """Rounds before each exploration of this script."""
+        from fairduel.kernels import course
+
         users, arms = state.tournament.candidates.shape
         if arms == 1:
             return np.zeros(0, np.int64)
@@ -197,20 +198,20 @@ class FairEpsilonGreedy:
         distinct = len(np.unique(winners)) if self.count_winners else users
         rate = self.rate(users, arms, distinct)
         rng = np.random.default_rng([state.seed, 1, state.script])
-        gaps: Ints = load("fairduel.learners._script").exploration_gaps(
+        return course.exploration_gaps(
             rng, rate, users * arms, state.before, state.horizon, self._script_steps(state)
         )
-        return gaps
 
     def _schedule(self, state: EpsilonGreedyState, steps: int) -> Ints:
         """Which pair each of the first steps of this script explores.
 
         In turn, or the one played least.
         """
+        from fairduel.kernels import course
+
         assert state.explored is not None
         if self.least_played:
-            chosen: Ints = load("fairduel.learners._script").least_played(state.explored, steps)
-            return chosen
+            return course.least_played(state.explored, steps)
         before = state.script * self._script_steps(state)
         return (before + np.arange(steps)) % len(state.explored)
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from fairduel.arrays import Floats, Ints
-from fairduel.changed import changed
-from fairduel.estimate import empirical_scores
-from fairduel.identify import Tournament, TournamentState
+from fairduel._arrays import Floats, Ints
+from fairduel.inference.estimates import empirical_scores
+from fairduel.learners._states import changed
 from fairduel.learners.phases import (
     AS_RUN_TOURNAMENT,
     check_exploration,
@@ -19,7 +18,8 @@ from fairduel.learners.phases import (
     guess,
     winner_pairs,
 )
-from fairduel.play import Duels, Play, commit
+from fairduel.learners.tournament import Tournament, TournamentState
+from fairduel.offers import Duels, Play, commit
 from fairduel.tally import Tally
 from fairduel.welfare import FrankWolfe, Nash, Welfare
 

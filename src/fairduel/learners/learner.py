@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
-from fairduel.arrays import Floats
+from fairduel._arrays import Floats
 from fairduel.errors import InputError
-from fairduel.play import Play
+from fairduel.offers import Play
 from fairduel.tally import Tally
 
 State = TypeVar("State")

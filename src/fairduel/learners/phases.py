@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from fairduel.arrays import Floats, Ints
+from fairduel._arrays import Floats, Ints
 from fairduel.errors import InputError
-from fairduel.estimate import guessed_scores
-from fairduel.identify import Tournament, TournamentState
+from fairduel.inference.estimates import guessed_scores
+from fairduel.learners.tournament import Tournament, TournamentState
 from fairduel.tally import Tally
 from fairduel.welfare import Welfare
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from fairduel.arrays import Floats
-from fairduel.changed import changed
-from fairduel.identify import Tournament, TournamentState
+from fairduel._arrays import Floats
+from fairduel.learners._states import changed
 from fairduel.learners.phases import AS_RUN_TOURNAMENT, check_winners
-from fairduel.play import Play, commit
+from fairduel.learners.tournament import Tournament, TournamentState
+from fairduel.offers import Play, commit
 from fairduel.tally import Tally
 
 

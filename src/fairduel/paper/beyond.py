@@ -8,17 +8,19 @@ from functools import cached_property
 
 import numpy as np
 
-from fairduel import metrics, named
-from fairduel.arrays import Floats
+from fairduel._arrays import Floats
+from fairduel.cli import specs as named
+from fairduel.experiments import Cell
 from fairduel.instance import Instance
-from fairduel.paper import figures, lower_bound
-from fairduel.paper.document import Block, Picture, Section, Table, Text, average, interval, number
+from fairduel.paper import lower_bound
 from fairduel.paper.experiment import LEARNERS, METRICS, Cells, Outcomes, Players, all_of
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
 from fairduel.paper.figure3 import Figure3
 from fairduel.paper.groups import Groups
-from fairduel.sweep import Cell
+from fairduel.report import figures
+from fairduel.report.document import Block, Picture, Section, Table, Text, average, interval, number
+from fairduel.simulation import metrics
 from fairduel.welfare import Nash
 
 VOI, ANYTIME = "fair-voi", "fair-voi:anytime=true"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from fairduel.arrays import Floats
-from fairduel.compare import METRICS as MORE_IS_BETTER
+from fairduel._arrays import Floats
+from fairduel.experiments.comparison import METRICS as MORE_IS_BETTER
 from fairduel.paper.comparisons import (
     COMPARABLE,
     FAIRNESS,
@@ -17,9 +17,9 @@ from fairduel.paper.comparisons import (
     not_much_worse,
     uniform_to_fair,
 )
-from fairduel.paper.criterion import more, more_between
-from fairduel.paper.document import Claim, Finding
 from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, METRICS, UTILITARIAN
+from fairduel.report.criterion import more, more_between
+from fairduel.report.document import Claim, Finding
 
 LITTLE = 0.5  # "maintain": a change is so many times as large as another at most
 

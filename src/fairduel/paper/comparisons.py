@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from fairduel.arrays import Floats
-from fairduel.compare import METRICS as MORE_IS_BETTER
-from fairduel.paper.criterion import more
-from fairduel.paper.document import Finding, average, known
+from fairduel._arrays import Floats
+from fairduel.experiments.comparison import METRICS as MORE_IS_BETTER
 from fairduel.paper.experiment import FAIR, LEARNERS, METRICS
+from fairduel.report.criterion import more
+from fairduel.report.document import Finding, average, known
 
 Finals = Mapping[str, Mapping[str, Floats]]  # by learner and metric: a value for each run
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from fairduel.arrays import Floats, Ints
-from fairduel.paper.document import Section
-from fairduel.paper.figures import Line, line_of_runs
-from fairduel.sweep import Cell
-from fairduel.sweep.cells import checkpoints
+from fairduel._arrays import Floats, Ints
+from fairduel.experiments import Cell
+from fairduel.experiments.cells import checkpoints
+from fairduel.report.document import Section
+from fairduel.report.figures import Line, line_of_runs
 
 if TYPE_CHECKING:
-    from fairduel.sweep import Results
+    from fairduel.experiments import Results
 
 LEARNERS = {
     "fair-etc": "Fair-ETC",

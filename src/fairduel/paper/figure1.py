@@ -9,10 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from fairduel.arrays import Floats
-from fairduel.paper import figures
+from fairduel._arrays import Floats
+from fairduel.experiments import Cell
 from fairduel.paper.claims import LONGER, Rates, figure1_claims
-from fairduel.paper.document import Picture, Section, Table, Text, average, interval, number
 from fairduel.paper.experiment import (
     LEARNERS,
     Cells,
@@ -22,7 +21,8 @@ from fairduel.paper.experiment import (
     lines,
     players,
 )
-from fairduel.sweep import Cell
+from fairduel.report import figures
+from fairduel.report.document import Picture, Section, Table, Text, average, interval, number
 
 # (D, K) in the order of the paper's panels, and horizons that leave room for identification.
 SIZES = ((5, 5), (5, 10), (5, 20), (10, 5), (10, 10), (20, 10))

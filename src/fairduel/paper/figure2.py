@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fairduel.paper import figures
+from fairduel.experiments import Cell
 from fairduel.paper.claims import figure2_claims
-from fairduel.paper.document import Picture, Section, Table, Text, interval
 from fairduel.paper.experiment import LEARNERS, METRICS, Outcomes, Players, all_of, lines, players
-from fairduel.sweep import Cell
+from fairduel.report import figures
+from fairduel.report.document import Picture, Section, Table, Text, interval
 
 SHARES = (0.5, 0.7)  # the paper's rho
 ROUNDS = 200_000

@@ -9,14 +9,14 @@ from functools import cached_property
 
 import numpy as np
 
+from fairduel.experiments import Cell
 from fairduel.instance import Instance
-from fairduel.paper import figures
 from fairduel.paper.comparisons import Finals
-from fairduel.paper.document import Block, Caution, Claim, Picture, Section, Table, Text, interval
 from fairduel.paper.experiment import LEARNERS, METRICS, Outcomes, Players, all_of, lines, players
 from fairduel.paper.groups import Grouping, Groups
 from fairduel.paper.sushi_claims import data_claims, figure3_claims, unanswered
-from fairduel.sweep import Cell
+from fairduel.report import figures
+from fairduel.report.document import Block, Caution, Claim, Picture, Section, Table, Text, interval
 
 ROUNDS = 200_000
 MISSING = "the Sushi data are missing, and synthetic ones say nothing about it"

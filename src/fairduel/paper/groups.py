@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fairduel._files import AnyPath, write_whole
 from fairduel.data import (
     Clusters,
     DataMissing,
@@ -23,9 +24,8 @@ from fairduel.data import (
 )
 from fairduel.data.sushi import LABELS_SHA256
 from fairduel.errors import InputError
-from fairduel.files import AnyPath, write_whole
-from fairduel.sweep.chunks import Lost, run_calls
-from fairduel.sweep.pool import LocalPool
+from fairduel.experiments.batching import Lost, run_calls
+from fairduel.experiments.pool import LocalPool
 
 USERS = (5, 10)
 PERMUTATIONS = 20  # of the rows, to see how much the groups owe to their order

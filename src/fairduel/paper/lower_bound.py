@@ -9,12 +9,14 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from fairduel import named
-from fairduel.arrays import Floats
-from fairduel.generate import HARD_C, HARD_EPSILON_MOST
-from fairduel.paper import figures
-from fairduel.paper.criterion import more
-from fairduel.paper.document import (
+from fairduel._arrays import Floats
+from fairduel.cli import specs as named
+from fairduel.environments.generate import HARD_C, HARD_EPSILON_MOST
+from fairduel.experiments import Cell
+from fairduel.paper.experiment import FAIR, LEARNERS, Cells, Outcomes
+from fairduel.report import figures
+from fairduel.report.criterion import more
+from fairduel.report.document import (
     Claim,
     Picture,
     Section,
@@ -25,8 +27,6 @@ from fairduel.paper.document import (
     known,
     number,
 )
-from fairduel.paper.experiment import FAIR, LEARNERS, Cells, Outcomes
-from fairduel.sweep import Cell
 
 SQUARES = (4, 8)  # D = K, for the slope in T
 HORIZONS = tuple(10**power for power in range(3, 9))

@@ -10,28 +10,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import fairduel
+from fairduel._files import AnyPath, make_folder
+from fairduel.cli.specs import known
 from fairduel.data import find_sushi
+from fairduel.environments.generate import PAPER_RUNS, PAPER_SEED
 from fairduel.errors import InputError
-from fairduel.files import AnyPath, make_folder
-from fairduel.generate import PAPER_RUNS, PAPER_SEED
-from fairduel.named import known
+from fairduel.experiments import Results, sweep
+from fairduel.experiments.cells import digest
+from fairduel.experiments.pool import check_not_a_worker
+from fairduel.experiments.progress import can_go_on
 from fairduel.paper.beyond import Beyond
-from fairduel.paper.document import Block, Caution, Document, Table, Text
 from fairduel.paper.experiment import Experiment, Outcomes
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
 from fairduel.paper.figure3 import Figure3
 from fairduel.paper.groups import Groups, prepare
 from fairduel.paper.lower_bound import LowerBound
-from fairduel.paper.report import write_report
 from fairduel.paper.table1 import Table1
 from fairduel.paper.upper_bound import UpperBound
-from fairduel.sweep import Results, sweep
-from fairduel.sweep.cells import digest
-from fairduel.sweep.machine import machine
-from fairduel.sweep.pool import check_not_a_worker
-from fairduel.sweep.progress import can_go_on
-from fairduel.tables import require_pyarrow
+from fairduel.report.document import Block, Caution, Document, Table, Text
+from fairduel.report.provenance import machine
+from fairduel.report.rows import require_pyarrow
+from fairduel.report.write import write_report
 
 PAPER = ("table1", "figure1", "figure2", "figure3", "lower-bound", "upper-bound")
 BEYOND = "beyond"

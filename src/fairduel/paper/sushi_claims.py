@@ -14,9 +14,9 @@ from fairduel.paper.comparisons import (
     not_much_worse,
     uniform_to_fair,
 )
-from fairduel.paper.criterion import fact, more, no_result
-from fairduel.paper.document import Claim, Finding
 from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, UTILITARIAN
+from fairduel.report.criterion import fact, more, no_result
+from fairduel.report.document import Claim, Finding
 
 VAST = 2.0  # a regret is "vastly inferior" if it is so many times as high
 SLIGHT = 1.1  # "slightly better": by less than so many times

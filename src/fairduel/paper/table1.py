@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fairduel.compare import METRICS as MORE_IS_BETTER
+from fairduel.experiments import Cell
+from fairduel.experiments.comparison import METRICS as MORE_IS_BETTER
 from fairduel.paper.claims import table1_claims
-from fairduel.paper.document import Block, Section, Table, Text, Verdict, average, interval
 from fairduel.paper.experiment import (
     LEARNERS,
     METRICS,
@@ -20,7 +20,7 @@ from fairduel.paper.experiment import (
     players,
 )
 from fairduel.paper.printed import TABLE1
-from fairduel.sweep import Cell
+from fairduel.report.document import Block, Section, Table, Text, Verdict, average, interval
 
 ENVIRONMENT = "paper:users=10,arms=10,gap=0.1"
 ROUNDS = 200_000

@@ -9,13 +9,13 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from fairduel.arrays import Floats
-from fairduel.identify import Tournament
-from fairduel.paper import figures
-from fairduel.paper.criterion import more
-from fairduel.paper.document import Claim, Picture, Section, Table, Text, average, number
+from fairduel._arrays import Floats
+from fairduel.experiments import Cell
+from fairduel.learners.tournament import Tournament
 from fairduel.paper.experiment import FAIR, LEARNERS, Cells, Outcomes
-from fairduel.sweep import Cell
+from fairduel.report import figures
+from fairduel.report.criterion import more
+from fairduel.report.document import Claim, Picture, Section, Table, Text, average, number
 
 GAP_GUESS = Tournament().gap_guess  # the paper's Delta-hat
 CHECKPOINTS = "log:10"

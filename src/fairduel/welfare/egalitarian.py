@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairduel.arrays import Floats
-from fairduel.welfare.scores import score_matrices, score_matrix, unserved_users
+from fairduel._arrays import Floats
+from fairduel.welfare.checks import score_matrices, score_matrix, unserved_users
 from fairduel.welfare.solution import Solution
 
 # A user for whom some arm scores so much, where 1 could be promised to all, needs next to nothing.

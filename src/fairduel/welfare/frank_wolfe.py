@@ -7,14 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairduel.arrays import Floats
-from fairduel.compiled import load
+from fairduel._arrays import Floats
 from fairduel.errors import InputError
+from fairduel.welfare.checks import score_matrices, score_matrix, unserved_users
 from fairduel.welfare.nash import Nash
-from fairduel.welfare.scores import score_matrices, score_matrix, unserved_users
 from fairduel.welfare.solution import Solution
-
-KERNELS = "fairduel.welfare._frank_wolfe"
 
 
 @dataclass(frozen=True)
@@ -59,8 +56,10 @@ class FrankWolfe:
 
     def follow(self, scores: ArrayLike, start: ArrayLike | None = None) -> Floats:
         """The policy (B, K) for each of ``scores`` (B, D, K), each from the uniform policy."""
+        from fairduel.kernels import frank_wolfe
+
         scores = score_matrices(scores)
-        policies, _ = load(KERNELS).follow(scores, self.iterations, self.tolerance, self.floor)
+        policies, _ = frank_wolfe.follow(scores, self.iterations, self.tolerance, self.floor)
         return np.asarray(policies)
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairduel.arrays import Floats
-from fairduel.compiled import load
+from fairduel._arrays import Floats
 from fairduel.errors import InputError
-from fairduel.welfare.scores import (
+from fairduel.welfare.checks import (
     mean_one,
     score_matrices,
     score_matrix,
@@ -19,8 +18,6 @@ from fairduel.welfare.scores import (
     user_weights,
 )
 from fairduel.welfare.solution import Solution
-
-KERNELS = "fairduel.welfare._newton"
 
 
 @dataclass(frozen=True)
@@ -54,9 +51,11 @@ class Nash:
 
     def maximize(self, scores: ArrayLike, start: ArrayLike | None = None) -> Solution:
         """The policy of highest Nash welfare for ``scores`` (D, K); ``start`` may save time."""
+        from fairduel.kernels import newton
+
         scores = score_matrix(scores)
         users, arms = scores.shape
-        policies, gaps = load(KERNELS).follow(
+        policies, gaps = newton.follow(
             scores[None], mean_one(self.weights, users), start_policy(start, arms), self.tolerance
         )
         policy = policies[0]
@@ -79,9 +78,11 @@ class Nash:
 
         All in one compiled loop: fast where the matrices differ little from one to the next.
         """
+        from fairduel.kernels import newton
+
         scores = score_matrices(scores)
         _, users, arms = scores.shape
-        policies, _ = load(KERNELS).follow(
+        policies, _ = newton.follow(
             scores, mean_one(self.weights, users), start_policy(start, arms), self.tolerance
         )
         return np.asarray(policies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from fairduel.arrays import Floats
+from fairduel._arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

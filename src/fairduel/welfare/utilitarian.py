@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairduel.arrays import Floats
-from fairduel.welfare.scores import (
+from fairduel._arrays import Floats
+from fairduel.welfare.checks import (
     mean_one,
     score_matrices,
     score_matrix,

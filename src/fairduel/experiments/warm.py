@@ -1,0 +1,12 @@
+"""Importing this loads all compiled kernels, for processes that will need them soon."""
+
+from fairduel import simulation  # noqa: F401  (and with it all learners)
+from fairduel.kernels import (  # noqa: F401
+    course,
+    frank_wolfe,
+    judging,
+    newton,
+    posterior,
+    sampling,
+    voi,
+)

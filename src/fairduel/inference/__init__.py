@@ -1,0 +1,1 @@
+"""What answers say about preferences, and how sure that is."""

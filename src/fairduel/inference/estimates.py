@@ -1,0 +1,61 @@
+"""What answers say about preferences: estimates that every learner and session share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairduel._arrays import Bools, Floats, Ints
+
+
+def _moments(wins: Floats) -> tuple[Floats, Floats]:
+    """Posterior mean and deviation of P[d, i, j] under Jeffreys' prior, Beta(1/2, 1/2)."""
+    answers = wins + wins.transpose(0, 2, 1)
+    means = (wins + 0.5) / (answers + 1.0)
+    return means, np.sqrt(means * (1.0 - means) / (answers + 2.0))
+
+
+def champions(wins: Floats, candidates: Bools | None = None) -> Ints:
+    """Each user's likeliest Condorcet winner so far, among ``candidates`` (D, K) where given.
+
+    The arm i with the highest product over j of the probability that i beats j, each from a
+    normal approximation of its posterior. It is defined whether or not a user has a Condorcet
+    winner; ties go to the lowest index.
+    """
+    from scipy.special import log_ndtr
+
+    means, deviations = _moments(wins)
+    beats = log_ndtr((means - 0.5) / deviations)
+    arms = np.arange(wins.shape[1])
+    beats[:, arms, arms] = 0.0
+    likelihood = beats.sum(axis=2)
+    if candidates is not None:
+        likelihood = np.where(candidates, likelihood, -np.inf)
+    return np.asarray(likelihood.argmax(axis=1), np.int64)
+
+
+def guessed_scores(wins: Floats, winners: Ints) -> Floats:
+    """Scores s_d(k) = 2 P[d, k, a*_d] (Eq. 1), at most 1, in the mean of the posterior.
+
+    The mean of min(1, 2 P) and not of 2 P: an arm that nobody has compared with the winner is
+    not as good as the winner. P is taken to be normal.
+    """
+    from scipy.special import ndtr
+
+    users = np.arange(len(winners))
+    means, deviations = _moments(wins)
+    mean, deviation = means[users, :, winners], deviations[users, :, winners]
+    z = (mean - 0.5) / deviation
+    excess = (mean - 0.5) * ndtr(z) + deviation * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
+    scores = 2.0 * np.clip(mean - excess, 0.0, 0.5)
+    scores[users, winners] = 1.0
+    return np.asarray(scores)
+
+
+def empirical_scores(wins: Floats, winners: Ints) -> Floats:
+    """Scores with the share of duels won, zero where none was heard (Algorithm 1, lines 2-5)."""
+    users = np.arange(len(winners))
+    won = wins[users, :, winners]
+    heard = won + wins[users, winners, :]
+    scores = np.divide(2.0 * won, heard, out=np.zeros_like(won), where=heard > 0)
+    scores[users, winners] = 1.0
+    return np.asarray(scores)

@@ -1,0 +1,1 @@
+"""Live use: sessions with named users, whose answers come when they come."""

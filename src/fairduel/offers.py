@@ -1,0 +1,105 @@
+"""What a learner wants to play next, until it wants to hear news.
+
+An offer is a promise: nothing heard while it lasts would change it. So a simulator may draw all
+of its rounds at once and still be exact in law, and a live session may draw one round of it at a
+time. A driver may stop an offer after any round; asked again, the learner offers the rest.
+
+``listen`` says whether the learner wants the answers. Where it is False nobody needs to vote, and
+the driver tells the learner only that the duels were played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairduel._arrays import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Duels:
+    """Play each pair so often, in the order listed.
+
+    pairs: (n, 2) arms, left and right; counts: (n,) how often each; phase: for reports.
+    """
+
+    pairs: Ints
+    counts: Ints
+    phase: str = "explore"
+    listen: bool = True
+
+    @property
+    def rounds(self) -> int:
+        return int(self.counts.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Mix:
+    """Draw the left arm from ``left`` and the right arm from ``right``, independently."""
+
+    left: Floats
+    right: Floats
+    rounds: int
+    phase: str = "exploit"
+    listen: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Script:
+    """Duels at times fixed in advance, and between them a policy that follows their answers.
+
+    Step b plays ``policies[b]`` on both sides for ``gaps[b]`` rounds (phase "exploit", nobody
+    listens), then the duel ``pairs[b]`` once (phase "explore", its answers are heard). Neither
+    the times nor the pairs depend on any answer; that is why all answers may be drawn first.
+
+    ``follow(answers)`` takes ``answers[b, d]`` of the first n duels, 1.0 where user d preferred
+    ``pairs[b, 0]``, and gives the policies (rows) of the steps 0 to n, as far as there are such.
+    """
+
+    gaps: Ints
+    pairs: Ints
+    follow: Callable[[Floats], Floats]
+
+    @property
+    def rounds(self) -> int:
+        return int(self.gaps.sum()) + len(self.gaps)
+
+
+Play = Duels | Mix | Script
+
+
+def commit(policy: Floats, rounds: int) -> Mix:
+    """Both arms from one policy for so many rounds, whatever is answered."""
+    return Mix(policy, policy, rounds, listen=False)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One round of an offer: the two arms, and whether the learner wants the answers."""
+
+    left: int
+    right: int
+    phase: str
+    listen: bool
+
+
+def draw_round(play: Play, users: int, rng: np.random.Generator) -> Shown:
+    """The first round of an offer."""
+    if isinstance(play, Duels):
+        left, right = play.pairs[np.flatnonzero(play.counts)[0]]
+        return Shown(int(left), int(right), play.phase, play.listen)
+    if isinstance(play, Mix):
+        left, right = draw_arm(play.left, rng), draw_arm(play.right, rng)
+        return Shown(left, right, play.phase, play.listen)
+    if play.gaps[0] > 0:
+        policy = play.follow(np.zeros((0, users)))[0]
+        return Shown(draw_arm(policy, rng), draw_arm(policy, rng), "exploit", False)
+    return Shown(int(play.pairs[0, 0]), int(play.pairs[0, 1]), "explore", True)
+
+
+def draw_arm(policy: Floats, rng: np.random.Generator) -> int:
+    """One arm from a policy."""
+    edges = np.cumsum(policy)
+    return int(np.searchsorted(edges, rng.random() * edges[-1], side="right"))

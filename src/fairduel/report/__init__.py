@@ -1,0 +1,1 @@
+"""What people see: tables, pictures and documents."""

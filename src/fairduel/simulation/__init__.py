@@ -1,0 +1,1 @@
+"""Learners against instances, exact in law and in big steps."""

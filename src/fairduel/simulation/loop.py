@@ -1,0 +1,275 @@
+"""The one loop that joins a learner and an instance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar, overload
+
+import numpy as np
+
+from fairduel._arrays import Floats, Ints
+from fairduel.errors import InputError
+from fairduel.instance import Instance
+from fairduel.learners import FairVOI, Learner
+from fairduel.learners.learner import check_learner
+from fairduel.offers import Duels, Mix, Play, Script
+from fairduel.simulation.responses import Nature
+from fairduel.simulation.trajectory import Trajectory, check_checkpoints
+from fairduel.tally import Tally
+from fairduel.welfare import Nash
+
+State = TypeVar("State")
+Seed: TypeAlias = int | np.random.Generator
+
+MOST_ROUNDS = 10**15  # sums over them stay exact in 64 bits
+
+
+@overload
+def simulate(
+    instance: Instance, rounds: int, seed: Seed = 0, checkpoints: Ints | int = 100
+) -> Trajectory: ...
+
+
+@overload
+def simulate(
+    learner: Learner[Any] | None,
+    instance: Instance,
+    rounds: int,
+    seed: Seed = 0,
+    checkpoints: Ints | int = 100,
+) -> Trajectory: ...
+
+
+def simulate(*given: Any, **named: Any) -> Trajectory:
+    """Let a learner play an instance for so many rounds; ``FairVOI()`` unless one is given.
+
+    ``simulate(instance, rounds, seed=0, checkpoints=100)`` or
+    ``simulate(learner, instance, rounds, seed=0, checkpoints=100)``.
+
+    Whole offers are drawn at once, which is exact in law (see ``fairduel.offers``), so the time it
+    takes grows with the learner's decisions and not with the rounds. ``checkpoints`` are the
+    rounds to read off at, or how many of them, evenly spaced; ``logarithmic_checkpoints`` makes
+    others. The same seed gives the same result, always.
+    """
+    without = isinstance(given[0], Instance) if given else "learner" not in named
+    return _simulate(*((None, *given) if without else given), **named)
+
+
+def _simulate(
+    learner: Learner[Any] | None,
+    instance: Instance,
+    rounds: int,
+    seed: Seed = 0,
+    checkpoints: Ints | int = 100,
+) -> Trajectory:
+    if not isinstance(rounds, int | np.integer) or not 1 <= rounds <= MOST_ROUNDS:
+        raise InputError(
+            f"{rounds} rounds are asked for: simulate a whole number of them, 1 to {MOST_ROUNDS:,}."
+        )
+    if not isinstance(instance, Instance):
+        raise InputError(
+            f"the instance is {instance!r}: give the learner first, if any, then an Instance."
+        )
+    learner = FairVOI() if learner is None else learner
+    check_learner(learner)
+    learner_seed, nature_seed = _two_seeds(seed)
+    return play_against(
+        Nature(instance, np.random.default_rng(nature_seed)),
+        learner,
+        instance,
+        int(rounds),
+        learner_seed,
+        check_checkpoints(checkpoints, int(rounds)),
+    )
+
+
+def play_against(
+    nature: Nature,
+    learner: Learner[State],
+    instance: Instance,
+    rounds: int,
+    learner_seed: int,
+    marks: Ints,
+) -> Trajectory:
+    """``simulate`` with a given source of answers."""
+    stage = _Stage(instance, nature)
+    best = Nash().maximize(instance.scores).value
+    ledger = _Ledger(marks, stage.users)
+    state = learner.init(stage.users, stage.arms, rounds, learner_seed)
+    while ledger.played < rounds:
+        play, state = learner.ask(state)
+        if play.rounds < 1:
+            raise InputError(
+                f"{type(learner).__name__} offers {play.rounds} rounds: an offer has at least 1."
+            )
+        lengths = ledger.stretches(play.rounds)
+        outcome = stage.perform(play, lengths)
+        ledger.add(lengths, outcome)
+        state = learner.tell(state, outcome.tally)
+    return Trajectory(
+        rounds=marks,
+        earned=ledger.earned,
+        utilities=ledger.utilities,
+        best=best,
+        phases=dict(ledger.phases),
+        policy=learner.policy(state),
+        without_winner=instance.without_winner,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Outcome:
+    """What came of an offer, by stretch: Nash welfare, utilities; and the news for the learner."""
+
+    earned: Floats  # (C,)
+    utilities: Floats  # (C, D)
+    tally: Tally
+    phases: dict[str, int]
+
+
+class _Stage:
+    """Where offers are played: knows the truth, which learners never see."""
+
+    def __init__(self, instance: Instance, nature: Nature) -> None:
+        self.users, self.arms = instance.scores.shape
+        self._nature = nature
+        self._scores = instance.scores
+        values = self._scores.prod(axis=0)  # NSW of playing one arm for sure
+        self._pair_values = (values[:, None] + values) / 2  # Eq. 5, of a duel
+        by_arm = self._scores.T
+        self._pair_utilities = (by_arm[:, None] + by_arm) / 2  # Section 5.1, of a duel
+
+    def perform(self, play: Play, lengths: Ints) -> _Outcome:
+        """Play the first rounds of an offer, in stretches of such lengths."""
+        if isinstance(play, Duels):
+            return self._duels(play, lengths)
+        if isinstance(play, Mix):
+            return self._mix(play, lengths)
+        return self._script(play, lengths)
+
+    def _duels(self, play: Duels, lengths: Ints) -> _Outcome:
+        """Pairs in the order listed."""
+        ends = play.counts.cumsum()
+        cuts = lengths.cumsum()[:, None]
+        by_cut = np.minimum(np.maximum(cuts - ends + play.counts, 0), play.counts)
+        counts = by_cut[-1]  # how often each pair is played by the end, and by each cut
+        stretches = by_cut.copy()
+        stretches[1:] -= by_cut[:-1]
+        left, right = play.pairs.T
+        answers = self._nature.answers(play.pairs, counts) if play.listen else None
+        return _Outcome(
+            stretches @ self._pair_values[left, right],
+            stretches @ self._pair_utilities[left, right],
+            self._tally(play.pairs, counts, answers),
+            {play.phase: int(counts.sum())},
+        )
+
+    def _mix(self, play: Mix, lengths: Ints) -> _Outcome:
+        counts = self._nature.pairs(play.left, play.right, lengths)
+        shown = counts.sum(axis=1) + counts.sum(axis=2)
+        value = (self._value(play.left) + self._value(play.right)) / 2
+        plays = counts.sum(axis=0)
+        if play.listen:
+            pairs = np.argwhere(plays)
+            counted = plays[pairs[:, 0], pairs[:, 1]]
+            tally = self._tally(pairs, counted, self._nature.answers(pairs, counted))
+        else:
+            tally = Tally(plays, np.zeros((self.users, self.arms, self.arms)))
+        rounds = int(lengths.sum())
+        return _Outcome(lengths * value, self._utilities(shown), tally, {play.phase: rounds})
+
+    def _script(self, play: Script, lengths: Ints) -> _Outcome:
+        rounds = int(lengths.sum())
+        ends = np.cumsum(play.gaps + 1)
+        asked = int(np.searchsorted(ends, rounds, side="right"))
+        pairs = play.pairs[:asked]
+        answers = self._nature.answers(pairs, np.ones(asked, np.int64))
+        policies = play.follow(answers)
+        steps = len(policies)
+        shown, plays = self._nature.walk(policies, play.gaps[:steps], play.pairs[:steps], lengths)
+        heard = self._tally(pairs, np.ones(asked, np.int64), answers)
+        return _Outcome(
+            self._script_value(play, policies, lengths),
+            self._utilities(shown),
+            Tally(plays, heard.wins),
+            {"explore": asked, "exploit": rounds - asked},
+        )
+
+    def _script_value(self, play: Script, policies: Floats, lengths: Ints) -> Floats:
+        """The welfare of each stretch: between changes of policy it grows linearly."""
+        steps = len(policies)
+        pieces = np.stack([play.gaps[:steps], np.ones(steps, np.int64)], axis=1).ravel()
+        duels = self._pair_values[play.pairs[:steps, 0], play.pairs[:steps, 1]]
+        values = np.stack([self._value(policies), duels], axis=1).ravel()
+        knots = np.append(0, np.cumsum(pieces))
+        total = np.append(0.0, np.cumsum(pieces * values))
+        cuts = np.append(0, np.cumsum(lengths))
+        return np.diff(np.interp(cuts, knots, total))
+
+    def _value(self, policies: Floats) -> Floats:
+        """Nash welfare (Eq. 3) of policies, over the last axis."""
+        return np.asarray((policies @ self._scores.T).prod(axis=-1))
+
+    def _utilities(self, shown: Ints) -> Floats:
+        """Half the score of either arm shown (Section 5.1)."""
+        return np.asarray(0.5 * (shown @ self._scores.T))
+
+    def _tally(self, pairs: Ints, counts: Ints, answers: Floats | None) -> Tally:
+        from fairduel.kernels import sampling
+
+        tally = Tally.empty(self.users, self.arms)
+        np.add.at(tally.plays, (pairs[:, 0], pairs[:, 1]), counts)
+        if answers is not None:
+            sampling.count_answers(
+                tally.wins, np.ascontiguousarray(pairs), counts, np.ascontiguousarray(answers)
+            )
+        return tally
+
+
+class _Ledger:
+    """Adds up what was earned and reads it off at the checkpoints."""
+
+    def __init__(self, marks: Ints, users: int) -> None:
+        self.marks = marks
+        self.played = 0
+        self.earned = np.zeros(len(marks))
+        self.utilities = np.zeros((len(marks), users))
+        self.phases: Counter[str] = Counter()
+        self._passed = 0  # checkpoints read off
+        self._earned_now = 0.0
+        self._utilities_now = np.zeros(users)
+
+    def stretches(self, rounds: int) -> Ints:
+        """The next rounds, no further than the last checkpoint, cut at every checkpoint."""
+        end = min(self.played + rounds, int(self.marks[-1]))
+        inside = self.marks[self._passed : self.marks.searchsorted(end)]
+        lengths = np.append(inside, end)
+        lengths[1:] -= inside
+        lengths[0] -= self.played
+        return lengths
+
+    def add(self, lengths: Ints, outcome: _Outcome) -> None:
+        """Book the stretches of an offer; all but perhaps the last end at a checkpoint."""
+        earned = self._earned_now + outcome.earned.cumsum()
+        utilities = self._utilities_now + outcome.utilities.cumsum(axis=0)
+        self._earned_now, self._utilities_now = earned[-1], utilities[-1]
+        self.played += int(lengths.sum())
+        for phase, rounds in outcome.phases.items():
+            self.phases[phase] += rounds
+        reached = int(self.marks.searchsorted(self.played, side="right"))
+        new = reached - self._passed
+        self.earned[self._passed : reached] = earned[:new]
+        self.utilities[self._passed : reached] = utilities[:new]
+        self._passed = reached
+
+
+def _two_seeds(seed: Seed) -> tuple[int, int]:
+    """Independent seeds for the learner and for nature."""
+    if isinstance(seed, np.random.Generator):
+        a, b = seed.integers(0, 2**63, size=2)
+    elif isinstance(seed, int | np.integer) and seed >= 0:
+        a, b = np.random.SeedSequence(int(seed)).generate_state(2, np.uint64)
+    else:
+        raise InputError(f"the seed is {seed!r}: give a whole number from 0 up, or a Generator.")
+    return int(a), int(b)

@@ -1,0 +1,43 @@
+"""Draws what the users of an instance would answer, many rounds at once and exact in law."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairduel._arrays import Floats, Ints
+from fairduel.instance import Instance
+
+
+class Nature:
+    """The users of an instance, and the dice of the policies."""
+
+    def __init__(self, instance: Instance, rng: np.random.Generator) -> None:
+        self._preferences = instance.preferences
+        self._rng = rng
+
+    def answers(self, pairs: Ints, counts: Ints) -> Floats:
+        """How often each user prefers the left arm: (n, D) ~ Binomial(count, P[d, i, j])."""
+        from fairduel.kernels import sampling
+
+        if (counts == 1).all():  # a coin each, which is quicker thrown than counted
+            return sampling.toss(self._rng, self._preferences, np.ascontiguousarray(pairs))
+        chances = self._preferences[:, pairs[:, 0], pairs[:, 1]].T
+        return self._rng.binomial(counts[:, None], chances).astype(np.float64)
+
+    def pairs(self, left: Floats, right: Floats, lengths: Ints) -> Ints:
+        """How often each pair comes up in each stretch: (C, K, K) ~ Multinomial(left x right)."""
+        chances = np.outer(left, right).ravel()
+        support = np.flatnonzero(chances)
+        chances = chances[support] / chances[support].sum()
+        counts = np.zeros((len(lengths), left.size * right.size), np.int64)
+        counts[:, support] = self._rng.multinomial(lengths, chances)
+        return counts.reshape(-1, left.size, right.size)
+
+    def walk(self, policies: Floats, gaps: Ints, duels: Ints, lengths: Ints) -> tuple[Ints, Ints]:
+        """Policy b on both sides for ``gaps[b]`` rounds, then the duel ``duels[b]``, and so on.
+
+        Gives how often each arm was shown in each stretch, (C, K), and all plays, (K, K).
+        """
+        from fairduel.kernels import sampling
+
+        return sampling.walk(self._rng, policies, gaps, duels, lengths)

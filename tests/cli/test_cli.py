@@ -1,0 +1,352 @@
+"""The command line as its users meet it: examples, output, errors, exit codes."""
+
+import csv
+import functools
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import fairduel
+from fairduel import cli
+from fairduel.environments.generate import random_instance
+from fairduel.experiments import comparison as compare
+from fairduel.instance import Instance
+from fairduel.paper import groups
+from fairduel.report import comparison as grid_report
+
+SMALL = ["simulate", "--users", "3", "--arms", "3", "--rounds", "20000", "--runs", "2"]
+UNIFORM = [*SMALL, "--learner", "uniform"]
+
+
+@dataclass
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run a command in an empty directory."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_it(*arguments: str, stdin: bytes = b"") -> Result:
+        capfd.readouterr()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = cli.run(list(arguments))
+        return Result(code, *capfd.readouterr())
+
+    return run_it
+
+
+def fresh(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", "from fairduel.cli import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+        check=False,
+    )
+
+
+# Help
+
+
+@functools.cache
+def helps() -> list[str]:
+    """The help texts of the program and of every command."""
+    commands = [command.callback for command in cli.app.registered_commands]
+    names = [callback.__name__ for callback in commands if callback]
+    return [fresh(*command, "--help").stdout for command in [[], *([name] for name in names)]]
+
+
+def examples() -> list[str]:
+    lines = [line.strip() for text in helps() for line in text.splitlines()]
+    return [line for line in lines if re.search(r"(^|\| )fairduel ", line)]
+
+
+def test_every_help_has_an_example() -> None:
+    assert len(helps()) == 5
+    for text in helps():
+        assert re.search(r"Examples?:\n +(.* \| )?fairduel ", text)
+
+
+@pytest.mark.parametrize("example", examples())
+def test_examples_work(example: str, run: Run) -> None:
+    feeding, _, command = example.rpartition("| ")
+    stdin = subprocess.run(feeding, shell=True, capture_output=True, check=True).stdout
+    program, *arguments = shlex.split(command)
+    assert program == "fairduel"
+    result = run(*arguments, stdin=stdin)
+    assert result.code == 0
+    assert result.out
+    if "--json" in arguments:
+        json.loads(result.out)
+    if "--plot" in arguments:
+        assert Path(arguments[arguments.index("--plot") + 1]).stat().st_size > 10_000
+
+
+def test_no_arguments_show_the_help(run: Run) -> None:
+    assert run() == run("--help")
+    assert "Usage: fairduel" in run().out
+
+
+def test_version(run: Run) -> None:
+    assert run("--version") == Result(0, f"fairduel {fairduel.__version__}\n", "")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = {"numba", "scipy", "matplotlib", "pyarrow", "rich.progress"}
+    code = (
+        "import sys; from fairduel.cli import run; run(['simulate', '--help']);"
+        f"sys.exit(repr(sorted({heavy!r} & set(sys.modules))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr == "[]\n"
+
+
+# Results
+
+
+def test_table_shows_every_learner(run: Run) -> None:
+    result = run(*SMALL)
+    assert result.code == 0
+    assert result.err == ""  # no terminal, no progress
+    for learner in ("fair-etc", "fair-eps", "utilitarian-etc", "utilitarian-eps", "uniform"):
+        assert f"\n{learner} " in result.out
+    assert max(map(len, result.out.splitlines())) <= 80
+
+
+def test_json_is_all_there_is_on_stdout(run: Run) -> None:
+    result = run(*UNIFORM, "--json", "--rows", "rows.csv")
+    content = json.loads(result.out)
+    assert content["settings"] == {
+        "environment": "random",
+        "users": 3,
+        "arms": 3,
+        "gap": 0.1,
+        "rounds": 20000,
+        "runs": 2,
+        "seed": 0,
+    }
+    assert [entry["learner"] for entry in content["learners"]] == ["uniform"]
+    rows = list(csv.DictReader(Path("rows.csv").read_text().splitlines()))
+    regrets = [float(row["regret"]) for row in rows if row["rounds"] == "20000"]
+    assert content["learners"][0]["regret"]["mean"] == pytest.approx(sum(regrets) / 2)
+    assert result.err == "wrote rows.csv\n"
+
+
+def test_quiet_says_nothing_else(run: Run) -> None:
+    assert run(*UNIFORM, "--quiet", "--rows", "rows.json").err == ""
+    assert len(json.loads(Path("rows.json").read_text())) == 2 * 100
+
+
+def test_checkpoints(run: Run) -> None:
+    run(*UNIFORM, "--checkpoints", "4", "--rows", "even.json")
+    run(*UNIFORM, "--checkpoints", "4", "--log", "--rows", "log.json")
+    even, log = (json.loads(Path(name).read_text()) for name in ("even.json", "log.json"))
+    assert [row["rounds"] for row in even[:4]] == [5000, 10000, 15000, 20000]
+    assert [row["rounds"] for row in log[:4]] == [1, 27, 737, 20000]
+
+
+def test_pictures_and_parquet(run: Run) -> None:
+    assert run(*UNIFORM, "--plot", "a.png", "--rows", "a.parquet").code == 0
+    assert run(*UNIFORM, "--plot", "a.SVG", "--log").code == 0
+    assert Path("a.png").read_bytes().startswith(b"\x89PNG")
+    assert Path("a.parquet").read_bytes().startswith(b"PAR1")
+    assert b"<svg" in Path("a.SVG").read_bytes()
+
+
+def test_instance_from_a_file(run: Run) -> None:
+    random_instance(2, 4, seed=1).save("mine.json")
+    options = ["--rounds", "5000", "--learner", "uniform", "--json"]
+    result = run("simulate", "--instance", "mine.json", *options)
+    assert json.loads(result.out)["settings"]["users"] == 2
+    assert json.loads(result.out)["learners"][0]["regret"]["half_width"] > 0  # other luck each run
+
+
+def test_preset_applies_to_all_that_name_none(run: Run) -> None:
+    def identifying(*arguments: str) -> list[float]:
+        learners = json.loads(run(*SMALL, "--json", *arguments).out)["learners"]
+        return [entry["identifying_rounds"]["mean"] for entry in learners]
+
+    both = ["--learner", "uniform", "--learner", "uniform:preset=as_written"]
+    written = identifying("--learner", "uniform")[0]
+    assert identifying(*both, "--preset", "as_run")[1] == written
+    assert identifying(*both, "--preset", "as_run")[0] != written
+
+
+def test_same_seed_same_files_in_another_process(run: Run) -> None:
+    arguments = [*SMALL, "--rows", "rows.csv", "--plot", "plot.svg", "--quiet"]
+    run(*arguments)
+    first = Path("rows.csv").read_bytes(), Path("plot.svg").read_bytes()
+    assert fresh(*arguments, PYTHONHASHSEED="5").returncode == 0
+    assert (Path("rows.csv").read_bytes(), Path("plot.svg").read_bytes()) == first
+    run(*arguments, "--seed", "1")
+    assert Path("rows.csv").read_bytes() != first[0]
+
+
+def test_solve_from_files(run: Run) -> None:
+    Path("scores.csv").write_text("tea,milk\n1,0.2\n0.3,0.9\n")
+    Path("scores.json").write_text('{"scores": [[1, 0.2], [0.3, 0.9]], "weights": [3, 1]}')
+    assert "tea      0.625000" in run("solve", "scores.csv").out
+    weighted = json.loads(run("solve", "scores.json", "--json").out)
+    assert weighted["arms"][0]["probability"] == 1.0
+    assert json.loads(run("solve", "-", "--json", stdin=b"[[0.5]]").out)["value"] == 0.5
+
+
+# Errors
+
+
+BAD = [
+    ["simulate", "--learner", "fair-ect"],
+    ["simulate", "--learner", "fair-etc:explore=1"],
+    ["simulate", "--learner", "uniform", "--learner", "uniform"],
+    ["simulate", "--learner", "fair-etc:", "--learner", "fair-etc"],
+    ["simulate", "--preset", "as_rnu"],
+    ["simulate", "--environment", "rnadom"],
+    ["simulate", "--share", "0.5"],
+    ["simulate", "--environment", "paper", "--runs", "31"],
+    ["simulate", "--rounds", "0"],
+    ["simulate", "--rounds", "0", "--log"],
+    ["simulate", "--rounds", "1" + "0" * 30],
+    ["simulate", "--rounds", "1" + "0" * 30, "--log"],
+    ["simulate", "--rounds", "many"],
+    ["simulate", "--runs", "0"],
+    ["simulate", "--runs", "-3", "--environment", "paper"],
+    ["simulate", "--seed", "-1"],
+    ["simulate", "--users", "0"],
+    ["simulate", "--users", "100000", "--arms", "100000"],
+    ["simulate", "--gap", "0.6"],
+    ["simulate", "--checkpoints", "0"],
+    ["simulate", "--rouns", "5"],
+    ["simulate", "--instance", "missing.npz"],
+    ["simulate", "--instance", "broken.json"],
+    ["simulate", "--instance", "no_winner.json"],
+    ["simulate", "--instance", "no_winner.json", "--users", "3"],
+    ["simulate", "--plot", "plot.pdf"],
+    ["simulate", "--plot", "missing/plot.png"],
+    ["simulate", "--rows", "rows"],
+    ["simulate", "--rows", "directory.csv"],
+    ["simulate", "--rows", "broken.json/rows.csv"],
+    ["solve"],
+    ["solve", "missing.csv"],
+    ["solve", "broken.json"],
+    ["solve", "negative.csv"],
+    ["solve", "empty.csv"],
+    ["solve", "negative.csv", "--welfare", "nahs"],
+    ["slove"],
+]
+
+
+@pytest.mark.parametrize("arguments", BAD, ids=" ".join)
+def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], run: Run) -> None:
+    Path("broken.json").write_text('{"preferences": [[')
+    Path("negative.csv").write_text("1,-1\n")
+    Path("empty.csv").write_text("")
+    Path("directory.csv").mkdir()
+    Instance([[[0.5, 0.5], [0.5, 0.5]]]).save("no_winner.json")
+    before = sorted(Path().rglob("*"))
+    outputs = [] if "solve" in arguments else ["--runs", "1"] * ("--runs" not in arguments)
+    result = run(*arguments, *outputs)
+    assert result.code == 2
+    assert result.out == ""
+    assert re.fullmatch(r"error: \S.*\n", result.err)
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_outputs_are_checked_before_the_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*arguments: object) -> None:
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr(compare, "compare", never)
+    for name in ("missing/plot.png", "plot.jpg"):
+        assert run("simulate", "--plot", name).code == 2
+    for name in ("missing/rows.csv", "rows.txt"):
+        assert run("simulate", "--rows", name).code == 2
+    Path("kept.csv").write_text("mine")
+    Path("kept.csv").chmod(0o444)
+    if not os.access("kept.csv", os.W_OK):  # the superuser may write anything
+        assert run("simulate", "--rows", "kept.csv").code == 2
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    result = run("simulate", "--rows", "rows.parquet")
+    assert (result.code, result.out) == (2, "")
+    assert "pip install 'fairduel[parquet]'" in result.err
+
+
+def test_ctrl_c_ends_without_a_trace(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compare, "compare", interrupted)
+    said = "stopped: there is no result\n"
+    assert run(*UNIFORM, "--rows", "rows.csv") == Result(130, "", said)
+    assert not Path("rows.csv").exists()
+
+
+def test_ctrl_c_while_people_are_grouped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(groups, "load_sushi", interrupted)
+    said = "stopped: what is done is kept in 'there'; running it again goes on from there\n"
+    assert run("reproduce", "all", "--out", "there") == Result(130, "", said)
+
+
+def test_ctrl_c_while_the_report_is_written(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(grid_report, "document", interrupted)
+    small = ["compare", "--rounds", "10", "--runs", "1", "--workers", "1", "--learner", "uniform"]
+    result = run(*small, "--quiet", "--out", "there")
+    said = "stopped: what is done is kept in 'there'; running it again goes on from there\n"
+    assert (result.code, result.err) == (130, said)
+
+
+def test_our_own_mistakes_are_not_hidden(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def mistaken(*arguments: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(compare, "compare", mistaken)
+    with pytest.raises(ZeroDivisionError):
+        run(*UNIFORM)
+
+
+def test_names_that_the_terminal_cannot_show() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from fairduel.cli import main; main()", "solve", "-"],
+        input="tea,th\u00e9\n1,0.2\n0.3,0.9\n".encode(),
+        capture_output=True,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        check=True,
+    )
+    assert b"th\\xe9" in done.stdout
+    assert done.stderr == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_cannot_be_printed() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from fairduel.cli import main; main()", "--help"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert re.fullmatch(r"error: .*\n", done.stderr)

@@ -1,0 +1,159 @@
+"""Names and settings as text: what they make, and what is said about those that are wrong."""
+
+import dataclasses
+import itertools
+from typing import Any, get_type_hints
+
+import numpy as np
+import pytest
+
+from fairduel.cli import specs as named
+from fairduel.environments.generate import paper_instances
+from fairduel.errors import InputError
+from fairduel.instance import Instance
+from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, UniformOverUsers
+from fairduel.learners.tournament import Tournament
+from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian, Welfare
+
+
+def some(environment: str, runs: int = 4, seed: int = 0, **sizes: Any) -> list[Instance]:
+    return list(named.instances(environment, runs, 1000, seed, **sizes))
+
+
+@pytest.mark.parametrize(
+    ("text", "learner"),
+    [
+        ("fair-etc", FairETC()),
+        ("fair-eps", FairEpsilonGreedy()),
+        ("utilitarian-etc", FairETC(welfare=Utilitarian())),
+        ("utilitarian-eps", FairEpsilonGreedy(welfare=Utilitarian())),
+        ("uniform", UniformOverUsers()),
+        ("fair-etc:preset=as_run", FairETC.as_run()),
+        ("utilitarian-eps:preset=as_run", FairEpsilonGreedy.as_run(welfare=Utilitarian())),
+        ("fair-etc:welfare=egalitarian,exploration=0.5", FairETC(Egalitarian(), 0.5)),
+        ("fair-etc:winners=3/0/1", FairETC(winners=(3, 0, 1))),
+        ("fair-voi:winners=3/0/1", FairVOI(winners=(3, 0, 1))),
+        ("fair-voi:winners=3/-/1", FairVOI(winners=(3, None, 1))),
+        ("fair-eps:solve_every=7,warm_up=false", FairEpsilonGreedy(solve_every=7, warm_up=False)),
+        (
+            "uniform:tournament.gap_guess=0.01,tournament.pool_rounds=false",
+            UniformOverUsers(Tournament(gap_guess=0.01, pool_rounds=False)),
+        ),
+    ],
+)
+def test_text_makes_the_learner(text: str, learner: object) -> None:
+    assert named.learner(text) == learner
+
+
+def test_settings_come_on_top_of_the_preset() -> None:
+    made = named.learner("fair-eps:tournament.gap_guess=0.01", preset="as_run")
+    as_run = FairEpsilonGreedy.as_run()
+    tournament = dataclasses.replace(as_run.tournament, gap_guess=0.01)
+    assert made == dataclasses.replace(as_run, tournament=tournament)
+
+
+def test_a_preset_of_its_own_wins() -> None:
+    assert named.learner("fair-etc:preset=as_written", preset="as_run") == FairETC()
+
+
+@pytest.mark.parametrize("name", named.LEARNERS)
+def test_every_setting_can_be_given(name: str) -> None:
+    samples = {
+        int: "3",
+        float: "0.25",
+        bool: "true",
+        tuple[int, ...] | None: "1/2",
+        tuple[int | None, ...] | None: "1/-/0",
+        Welfare: "frank-wolfe",
+    }
+    hints = get_type_hints(type(named.learner(name)))
+    inner = get_type_hints(hints.pop("tournament")) if "tournament" in hints else {}
+    for setting, hint in {**hints, **{f"tournament.{key}": inner[key] for key in inner}}.items():
+        assert named.learner(f"{name}:{setting}={samples[hint]}")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("fair-ect", "there is no learner 'fair-ect': did you mean 'fair-etc'?"),
+        (
+            "xyz",
+            "use one of fair-voi, fair-etc, fair-eps, utilitarian-etc, utilitarian-eps, uniform.",
+        ),
+        ("fair-etc:explore=1", "no fair-etc setting 'explore': did you mean 'exploration'?"),
+        ("fair-etc:gap_guess=1", "did you mean 'tournament.gap_guess'?"),
+        ("fair-etc:tournament=1", "there is no fair-etc setting 'tournament'"),
+        ("fair-etc:preste=as_run", "did you mean 'preset'?"),
+        ("fair-etc:preset=as_rnu", "there is no preset 'as_rnu': did you mean 'as_run'?"),
+        ("fair-etc:exploration=much", "exploration is 'much': give a number."),
+        ("fair-etc:exploration=nan", "exploration is nan: it must be a positive number."),
+        ("fair-etc:count_winners=1", "count_winners is '1': give true or false."),
+        ("fair-etc:winners=a/b", "winners is 'a/b': give whole numbers with / between"),
+        ("fair-eps:solve_every=1.5", "solve_every is '1.5': give a whole number."),
+        ("fair-eps:solve_every=0", "solve_every is 0"),
+        ("fair-etc:welfare=nahs", "there is no welfare 'nahs': did you mean 'nash'?"),
+        ("fair-etc:exploration", "'exploration' is not a setting of fair-etc"),
+        ("fair-etc:exploration=1,exploration=2", "'exploration' of fair-etc is given twice"),
+        ("uniform:tournament.gap_guess=2", "gap_guess is 2.0"),
+    ],
+)
+def test_wrong_text_is_one_clear_sentence(text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        named.learner(text)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_welfares_by_name() -> None:
+    assert [named.welfare(name) for name in named.WELFARES] == [
+        Nash(),
+        Utilitarian(),
+        Egalitarian(),
+        FrankWolfe(),
+    ]
+    assert named.welfare("utilitarian", (1.0, 2.0)) == Utilitarian(weights=(1.0, 2.0))
+    with pytest.raises(InputError, match="'egalitarian' takes no weights"):
+        named.welfare("egalitarian", (1.0, 2.0))
+
+
+@pytest.mark.parametrize("environment", named.ENVIRONMENTS)
+def test_instances_depend_on_seed_and_run_alone(environment: str) -> None:
+    few, many = some(environment, 3, users=4, arms=5), some(environment, 5, users=4, arms=5)
+    assert few == many[:3]
+    assert all(a != b for a, b in itertools.combinations(many, 2))
+    assert many[0].scores.shape == (4, 5)
+    if environment != "paper":
+        assert few[0] != some(environment, 1, seed=1, users=4, arms=5)[0]
+
+
+def test_paper_environment_is_the_paper() -> None:
+    assert some("paper", 30) == paper_instances()
+
+
+def test_sizes_reach_the_generators() -> None:
+    assert some("random", 1, users=3, arms=4, gap=0.3)[0].gap >= 0.3
+    winners = some("clustered", 1, users=10, arms=6, share=0.7)[0].winners
+    assert np.bincount(winners).max() == 7
+
+
+def test_hard_instances_come_in_turn() -> None:
+    # With 4 users there are I^0, I^1 and I^2; user 3 tells the good arm from the others.
+    rows = [instance.scores[2] for instance in some("hard", 6, users=4, arms=4)]
+    high = [int((row > 0.99).sum()) for row in rows]
+    assert high[0] == high[3]
+    assert high[1] == high[2] == high[4] == high[0] + 1
+
+
+@pytest.mark.parametrize(
+    ("environment", "runs", "sizes", "said"),
+    [
+        ("rnadom", 1, {}, "there is no environment 'rnadom': did you mean 'random'?"),
+        ("hard", 1, {"gap": 0.1}, "the environment 'hard' has no gap"),
+        ("random", 1, {"share": 0.1}, "the environment 'random' has no share"),
+        ("paper", 31, {}, "the paper has 30 instances"),
+        ("random", 1, {"users": 0}, "users is 0"),
+    ],
+)
+def test_wrong_environments(environment: str, runs: int, sizes: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        some(environment, runs, **sizes)

@@ -1,0 +1,128 @@
+"""Score matrices from CSV and JSON, with and without names."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairduel.data.scores import ScoreTable, read_scores
+from fairduel.errors import InputError
+
+SCORES = [[1.0, 0.25], [0.5, 0.75]]
+
+NAME = st.text(st.characters(codec="utf-8", categories=("L", "P", "Zs")), min_size=1).filter(
+    lambda name: name == name.strip() and name.lower() not in ("nan", "inf", "infinity")
+)
+
+
+def read(text: str, source: str = "scores.csv") -> ScoreTable:
+    return read_scores(text.encode(), source)
+
+
+@pytest.mark.parametrize(
+    ("text", "users", "arms"),
+    [
+        ("1,.25\n.5,.75\n", ("user 1", "user 2"), ("arm 1", "arm 2")),
+        ("1, .25\r\n.5, .75", ("user 1", "user 2"), ("arm 1", "arm 2")),
+        ("\ufefftea,milk\n1,.25\n\n.5,.75\n\n", ("user 1", "user 2"), ("tea", "milk")),
+        ("Ada,1,.25\nBob,.5,.75\n", ("Ada", "Bob"), ("arm 1", "arm 2")),
+        (",tea,milk\nAda,1,.25\nBob,.5,.75\n", ("Ada", "Bob"), ("tea", "milk")),
+        ("who,tea,milk\nAda,1,.25\nBob,.5,.75\n", ("Ada", "Bob"), ("tea", "milk")),
+        ("User,1,2\n7,1,.25\n8,.5,.75\n", ("7", "8"), ("1", "2")),
+        (',"t, a",milk\n"A\nda",1,.25\nBob,.5,.75\n', ("A\nda", "Bob"), ("t, a", "milk")),
+    ],
+)
+def test_csv_with_and_without_names(
+    text: str, users: tuple[str, ...], arms: tuple[str, ...]
+) -> None:
+    table = read(text)
+    assert table.scores.tolist() == SCORES
+    assert (table.users, table.arms, table.weights) == (users, arms, None)
+
+
+TWO_NAMES = st.lists(NAME, min_size=2, max_size=2, unique=True)
+
+
+@given(TWO_NAMES, TWO_NAMES)
+def test_csv_names_come_back_whatever_they_are(users: list[str], arms: list[str]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["", *arms])
+    for user, row in zip(users, SCORES, strict=True):
+        writer.writerow([user, *row])
+    table = read(text.getvalue())
+    assert (table.users, table.arms) == (tuple(users), tuple(arms))
+    assert table.scores.tolist() == SCORES
+
+
+@pytest.mark.parametrize("text", ["0.5", "a\n0.5", "[[0.5]]", '{"scores": [[0.5]]}'])
+def test_one_user_and_one_arm(text: str) -> None:
+    assert read(text).scores.tolist() == [[0.5]]
+
+
+def test_json_with_names_and_weights() -> None:
+    content = {"scores": SCORES, "users": ["A", "B"], "arms": ["x", "y"], "weights": [3, 0.5]}
+    table = read(json.dumps(content), "standard input")
+    assert table.scores.tolist() == SCORES
+    assert (table.users, table.arms, table.weights) == (("A", "B"), ("x", "y"), (3.0, 0.5))
+    assert read(json.dumps(SCORES)).users == ("user 1", "user 2")
+
+
+@given(st.lists(st.lists(st.floats(0, 1e300), min_size=3, max_size=3), min_size=1))
+def test_both_formats_keep_every_digit(scores: list[list[float]]) -> None:
+    text = "\n".join(",".join(map(repr, row)) for row in scores)
+    for table in (read(text), read(json.dumps(scores), "scores.json")):
+        np.testing.assert_array_equal(table.scores, scores)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no scores"),
+        ("\n , \n", "no scores"),
+        ("a,b\n", "no scores"),
+        ("1,x\n1,1", "the score of arm 'arm 2' for user 'user 1' is 'x'"),
+        ("a,b\n1,2\n1,", "the score of arm 'b' for user 'user 2' is ''"),
+        ("1,1\nx,1", "the score of arm 'arm 1' for user 'user 2' is 'x'"),
+        ("1,-0.5\n1,1", "is '-0.5'; give a number from 0 up"),
+        ("1,nan\n1,1", "is 'nan'"),
+        ("1,inf\n1,1", "is 'inf'"),
+        ("1,2\n3", "the row of user 'user 2' has length 1 and the first one 2"),
+        ("a,b,c\n1,2\n1,2", "it names 3 arms and has scores for 2"),
+        (",1,2\n3,4,5", "its first line begins with an empty cell"),
+        ('"1,2', "it is not CSV"),
+        ("[[1", "it is not complete JSON"),
+        ("[]", "no scores"),
+        ("[[]]", "no scores"),
+        ("[1, 2]", "not a list of lists"),
+        ("{}", 'an object with "scores"'),
+        ("[[true]]", "is True"),
+        ("[[null]]", "is None"),
+        ("[[NaN]]", "is nan"),
+        ("[[1" + "0" * 400 + "]]", "give a number from 0 up"),
+        ("[[1, 2], [3]]", "has length 1"),
+        ('{"scores": [[1]], "wieghts": [1]}', 'the unknown key "wieghts"'),
+        ('{"scores": [[1]], "weights": 1}', "not a list of 1 numbers"),
+        ('{"scores": [[1]], "weights": [0]}', "the weight 0 is not usable"),
+        ('{"scores": [[1]], "weights": [1' + "0" * 400 + "]}", "is not usable"),
+        ('{"scores": [[1]], "users": ["a", "b"]}', "it names 2 users and has scores for 1"),
+        ('{"scores": [[1]], "arms": "a"}', "its arms are not a list of names"),
+        (",a,b\nAda,1,2\nBob,1,2\nAda,2,1", "it has the user 'Ada' twice"),
+        ("a,b,a\n1,2,3", "it has the arm 'a' twice; give every arm its own name"),
+        ('{"scores": [[1], [2]], "users": ["x", "x"]}', "it has the user 'x' twice"),
+    ],
+)
+def test_bad_files_are_one_clear_sentence(text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(text)
+    assert said in str(caught.value)
+    assert str(caught.value).startswith("cannot use 'scores.csv': ")
+
+
+def test_not_text() -> None:
+    with pytest.raises(InputError, match="save it as UTF-8"):
+        read_scores(b"\xff\xfe1\x00", "scores.csv")

@@ -1,0 +1,148 @@
+"""What the answers say is what Bayes' rule says."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special
+
+from fairduel._arrays import Floats
+from fairduel.inference.independent import Belief, believe, estimate_utilities
+
+
+def _pair(won: float, lost: float) -> tuple[float, float, float]:
+    """log P(X < 1/2), mean and deviation below 1/2 as believed, for X ~ Beta(won + 1/2, ...)."""
+    said = believe(np.array([[[0.0, won], [lost, 0.0]]]))
+    return (
+        said.log_beats[0, 0, 1],
+        0.5 * float(said.means[0, 0, 1]),
+        0.5 * float(said.deviations[0, 0, 1]),
+    )
+
+
+def _integrated(won: float, lost: float) -> tuple[float, float, float]:
+    """The same by the trapezoidal rule, with points that crowd towards both ends."""
+    a, b = won + 0.5, lost + 0.5
+    angle = np.linspace(0.0, math.pi, 200_001)[1:-1]
+    x = 0.25 * (1.0 - np.cos(angle))
+    log_weight = (a - 1) * np.log(x) + (b - 1) * np.log1p(-x) + np.log(0.25 * np.sin(angle))
+    weight = np.exp(log_weight - log_weight.max())
+    whole = weight.sum() * (angle[1] - angle[0])
+    mean = float(weight @ x / weight.sum())
+    spread = math.sqrt(weight @ (x - mean) ** 2 / weight.sum())
+    return math.log(whole) + log_weight.max() - special.betaln(a, b), mean, spread
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 3000), st.integers(0, 3000))
+def test_a_pair_is_that_of_a_beta_distribution(won: int, lost: int) -> None:
+    """Also far out in the tails; where a normal is taken for it, to what the kernel promises."""
+    (log_chance, mean, spread), truth = _pair(won, lost), _integrated(won, lost)
+    assert math.isclose(log_chance, truth[0], abs_tol=0.005)
+    assert math.isclose(mean, truth[1], abs_tol=0.02 * truth[2])
+    assert math.isclose(spread, truth[2], rel_tol=0.02)
+
+
+@pytest.mark.parametrize("won", [1, 30, 59, 60, 199, 200, 201, 1000])
+def test_one_more_loss_makes_winning_less_likely(won: int) -> None:
+    for lost in (0, 1, 59, 60, 199, 200, 1000):
+        assert _pair(won + 1, lost)[0] <= _pair(won, lost)[0]
+        assert _pair(won, lost + 1)[0] >= _pair(won, lost)[0]
+    assert _pair(won + 1, 0)[0] < _pair(won, 0)[0]
+
+
+def test_chances_of_winners_are_those_of_draws_that_have_one() -> None:
+    rng = np.random.default_rng(1)
+    wins = rng.integers(0, 5, (4, 4)).astype(np.float64)
+    np.fill_diagonal(wins, 0.0)
+    belief = believe(wins[None])
+    upper = np.triu_indices(4, 1)
+    preferences = np.full((400_000, 4, 4), 0.5)
+    drawn = rng.beta(wins[upper] + 0.5, wins.T[upper] + 0.5, (400_000, 6))
+    preferences[:, upper[0], upper[1]] = drawn
+    preferences[:, upper[1], upper[0]] = 1.0 - drawn
+    beats_all = (preferences > 0.5).sum(axis=2) == 3
+    has_winner = beats_all.any(axis=1)
+    winners = beats_all[has_winner].argmax(axis=1)
+    shares = np.bincount(winners, minlength=4) / len(winners)
+    assert np.allclose(belief.chances[0], shares, atol=0.01)
+    scores = 2.0 * preferences[has_winner][np.arange(len(winners)), :, winners]
+    assert np.allclose(belief.scores[0], scores.mean(axis=0), atol=0.01)
+    assert np.allclose(belief.variances[0], scores.var(axis=0), atol=0.005)
+
+
+def test_known_winners_are_believed() -> None:
+    belief = believe(np.array([[[0.0, 9.0], [0.0, 0.0]]]), (1,))
+    assert belief.chances.tolist() == [[0.0, 1.0]]
+    assert belief.scores[0, 1] == 1.0
+    assert belief.scores[0, 0] < 1.0
+
+
+# Draws
+
+
+def _some_belief() -> Belief:
+    rng = np.random.default_rng(2)
+    wins = rng.integers(0, 30, (3, 4, 4)).astype(np.float64)
+    wins[:, np.arange(4), np.arange(4)] = 0.0
+    return believe(wins)
+
+
+def test_draws_have_the_mean_and_variance_of_the_posterior() -> None:
+    belief = _some_belief()
+    drawn, winners, _ = belief.draw(np.ones(20_000), np.random.default_rng(3))
+    assert np.allclose(drawn.mean(axis=0), belief.scores, atol=0.01)
+    assert np.allclose(drawn.var(axis=0), belief.variances, atol=0.01)
+    for d in range(3):
+        shares = np.bincount(winners[:, d], minlength=4) / len(winners)
+        assert np.allclose(shares, belief.chances[d], atol=0.001)
+
+
+def test_a_share_of_the_variance_is_resolved() -> None:
+    belief = _some_belief()
+    drawn, _, _ = belief.draw(np.full(20_000, 0.25), np.random.default_rng(3))
+    assert np.allclose(drawn.var(axis=0), 0.25 * belief.variances, atol=0.003)
+
+
+# What people get
+
+
+def test_intervals_narrow_as_answers_come() -> None:
+    policy = np.array([0.5, 0.5, 0.0])
+    preferences = np.array([[[0.5, 0.8, 0.7], [0.2, 0.5, 0.6], [0.3, 0.4, 0.5]]])
+
+    def width(answers: float) -> float:
+        belief = _sure(preferences, answers)
+        found = estimate_utilities(belief, policy, belief.sample(np.random.default_rng(1)))
+        assert found.low[0] <= found.utilities[0] <= found.high[0]
+        return float(found.high[0] - found.low[0])
+
+    assert width(1000.0) < 0.5 * width(100.0) < 0.5 * width(10.0)
+
+
+def _sure(preferences: Floats, answers: float) -> Belief:
+    wins = answers * preferences
+    wins[:, np.arange(3), np.arange(3)] = 0.0
+    return believe(wins)
+
+
+def test_who_prefers_in_a_circle_is_named() -> None:
+    cycle = np.array([[0.5, 0.9, 0.2], [0.1, 0.5, 0.9], [0.8, 0.1, 0.5]])
+    clear = np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.6], [0.1, 0.4, 0.5]])
+    belief = _sure(np.stack([cycle, clear]), 200.0)
+    sample = belief.sample(np.random.default_rng(1))
+    found = estimate_utilities(belief, np.full(3, 1 / 3), sample)
+    assert found.without_winner == (0,)
+    assert found.references.tolist() == [0, 0]  # arm 0 loses least badly
+
+
+def test_an_interval_holds_its_mean() -> None:
+    """Even where a far tail takes the mean out of the middle 95 %."""
+    wins = np.zeros((1, 2, 2))
+    wins[0, 0, 1], wins[0, 1, 0] = 25.0, 10.0
+    belief = believe(wins)
+    for policy in np.eye(2):
+        found = estimate_utilities(belief, policy, belief.sample(np.random.default_rng(1)))
+        assert found.low[0] <= found.utilities[0] <= found.high[0]

@@ -1,0 +1,64 @@
+"""Kernels are compiled once, the user is told, and a machine without a cache still works."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairduel.kernels.compiler import NOTICE
+
+PROBE = """
+from fairduel.kernels.compiler import kernel, part
+
+@part
+def double(x):
+    return 2.0 * x
+
+@kernel("f8(f8)")
+def over(x):
+    return double(1.0) / x
+"""
+
+RUN = """
+import fairduel
+fairduel.__path__.append({folder!r})
+{before}
+from fairduel import _probe as probe
+print(probe.over(4.0), probe.over(0.0))
+"""
+
+WITHOUT_CACHE = """
+from numba.core import caching
+caching.CacheImpl._locator_classes = []
+"""
+
+
+@pytest.fixture
+def probe(tmp_path: Path) -> Path:
+    (tmp_path / "_probe.py").write_text(PROBE)
+    return tmp_path
+
+
+def run(folder: Path, before: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", RUN.format(folder=str(folder), before=before)],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder / "cache")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+def test_the_user_is_told_once_and_never_again(probe: Path) -> None:
+    first, second = run(probe), run(probe)
+    assert first.stdout == second.stdout == "0.5 inf\n"
+    assert first.stderr == NOTICE
+    assert second.stderr == ""
+
+
+def test_kernels_work_where_nothing_can_be_cached(probe: Path) -> None:
+    result = run(probe, WITHOUT_CACHE)
+    assert (result.stdout, result.stderr) == ("0.5 inf\n", NOTICE)
+    assert not (probe / "cache").exists()

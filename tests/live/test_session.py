@@ -1,0 +1,586 @@
+"""Live sessions: names, late and partial answers, errors that change nothing, files."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairduel import (
+    SKIP,
+    TIE,
+    FairEpsilonGreedy,
+    FairETC,
+    FairVOI,
+    InputError,
+    Learner,
+    Session,
+    Tournament,
+    UniformOverUsers,
+    Utilitarian,
+)
+from fairduel.inference.independent import believe, estimate_utilities
+from fairduel.live.session import _checksum
+
+USERS = ["ann", "bob", "cat"]
+ARMS = ["pizza", "soup", "fish", "rice"]
+QUICK = Tournament(gap_guess=0.9)
+LEARNERS: list[Learner[Any]] = [
+    FairVOI(),
+    FairVOI(anytime=True, winners=(0, 1, 1)),
+    FairETC(tournament=QUICK),
+    FairETC(winners=(0, 1, 1), welfare=Utilitarian()),
+    FairEpsilonGreedy(winners=(0, 1, 2)),
+    FairEpsilonGreedy.as_run(winners=(0, 1, 2)),
+    UniformOverUsers(tournament=QUICK),
+]
+
+
+def new_session(learner: Learner[Any] | None = None, horizon: int = 400) -> Session:
+    return Session(USERS, ARMS, horizon, learner or FairEpsilonGreedy(), seed=7)
+
+
+def vote(session: Session, rounds: int, rng: np.random.Generator) -> None:
+    """Everybody likes the arm that comes first in the list for them, mostly; some stay away."""
+    for _ in range(rounds):
+        duel = session.ask()
+        answers: dict[str, str | None] = {}
+        for user in USERS:
+            if rng.random() < 0.8:
+                answers[user] = str(rng.choice([duel.left, duel.right, TIE, SKIP]))
+        session.tell(duel.id, answers)
+
+
+def fingerprint(session: Session, path: Path) -> str:
+    session.save(path)
+    return path.read_text()
+
+
+def test_duels_have_names_and_ids_in_order() -> None:
+    session = new_session()
+    duels = [session.ask() for _ in range(5)]
+    assert [duel.id for duel in duels] == [1, 2, 3, 4, 5]
+    assert {duel.left for duel in duels} | {duel.right for duel in duels} <= set(ARMS)
+    assert session.rounds == 5
+    assert session.duel(3) == duels[2]
+
+
+def test_answers_reach_the_learner() -> None:
+    session = new_session(FairVOI())
+    duel = session.ask()
+    session.tell(duel.id, {"ann": duel.left, "bob": duel.right, "cat": TIE})
+    i, j = ARMS.index(duel.left), ARMS.index(duel.right)
+    wins = session._state.tally.wins
+    assert wins[:, i, j].tolist() == [1.0, 0.0, 0.5]
+    assert wins[:, j, i].tolist() == [0.0, 1.0, 0.5]
+    assert wins.sum() == 3.0
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_order_and_pieces_do_not_matter(learner: Learner[Any], tmp_path: Path) -> None:
+    together, apart = new_session(learner), new_session(learner)
+    duels = [together.ask() for _ in range(6)]
+    assert [apart.ask() for _ in range(6)] == duels
+    for duel in duels:
+        together.tell(duel.id, {"ann": duel.left, "bob": TIE, "cat": duel.right})
+    for duel in reversed(duels):
+        apart.tell(duel.id, {"cat": duel.right})
+    for duel in duels:
+        apart.tell(duel.id, {"bob": TIE})
+        apart.tell(duel.id, {"ann": duel.left})
+    assert [together.ask() for _ in range(30)] == [apart.ask() for _ in range(30)]
+    assert together.policy() == apart.policy()
+
+
+def test_the_same_answer_twice_changes_nothing(tmp_path: Path) -> None:
+    session = new_session()
+    duel = session.ask()
+    session.tell(duel.id, {"ann": duel.left, "bob": SKIP})
+    before = fingerprint(session, tmp_path / "s.json")
+    session.tell(duel.id, {"ann": duel.left})
+    session.tell(duel.id, {"ann": duel.left, "bob": None})
+    assert fingerprint(session, tmp_path / "s.json") == before
+
+
+def test_whoever_skipped_may_answer_after_all() -> None:
+    session = new_session()
+    duel = session.ask()
+    session.tell(duel.id, {"bob": SKIP})
+    assert session._tally.wins.sum() == 0.0
+    session.tell(duel.id, {"bob": duel.left})
+    assert session._tally.wins.sum() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("answers", "sentence"),
+    [
+        ({"ann": "RIGHT"}, "'ann' answers .* to duel 1 but has answered .* before"),
+        ({"ann": SKIP}, "has answered"),
+        ({"dan": "LEFT"}, "'dan' is not a user here: the users are 'ann', 'bob', 'cat'"),
+        ({"bob": "cake"}, "'bob' answers 'cake' to duel 1: the answers are"),
+        ({"bob": 3}, "'bob' answers 3 to duel 1"),
+    ],
+)
+def test_a_wrong_answer_is_one_sentence_and_changes_nothing(
+    answers: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    session = new_session()
+    duel = session.ask()
+    session.tell(duel.id, {"ann": duel.left})
+    before = fingerprint(session, tmp_path / "s.json")
+    names = {"LEFT": duel.left, "RIGHT": duel.right}
+    wrong = {user: names.get(answer, answer) for user, answer in answers.items()}
+    with pytest.raises(InputError, match=sentence):
+        session.tell(duel.id, {"cat": duel.left, **wrong})
+    assert fingerprint(session, tmp_path / "s.json") == before
+
+
+@pytest.mark.parametrize("wrong", [0, 2, -1, "1", 1.0, True, None])
+def test_an_unknown_duel_is_an_error(wrong: Any) -> None:
+    session = new_session()
+    with pytest.raises(InputError, match="none was issued yet"):
+        session.tell(wrong, {})
+    session.ask()
+    with pytest.raises(InputError, match="the duels are 1 to 1"):
+        session.tell(wrong, {"ann": SKIP})
+
+
+def test_unanswered_duels_wait_for_each_user() -> None:
+    session = new_session()
+    first, second = session.ask(), session.ask()
+    session.tell(first.id, {"ann": TIE, "bob": SKIP})
+    assert session.unanswered("ann") == [second]
+    assert session.unanswered("bob") == [second]
+    assert session.unanswered("cat") == [first, second]
+    with pytest.raises(InputError, match="'dan' is not a user"):
+        session.unanswered("dan")
+
+
+def test_nobody_needs_to_vote_on_what_teaches_nothing() -> None:
+    session = new_session(UniformOverUsers(winners=(0, 1, 2)))
+    duels = [session.ask() for _ in range(20)]
+    assert not any(duel.vote for duel in duels)
+    assert session.unanswered("ann") == []
+    before = session._state
+    session.tell(1, {"ann": duels[0].left})  # told all the same, it counts in the estimates only
+    assert session._state is before
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_a_resumed_session_is_identical_to_the_bit(learner: Learner[Any], tmp_path: Path) -> None:
+    path, rng = tmp_path / "s.json", np.random.default_rng(1)
+    session = new_session(learner)
+    for stop in (0, 1, 30, 80, 200, 120):  # the last stretch is beyond the horizon
+        vote(session, stop, rng)
+        resumed = Session.load(session_file(session, path))
+        assert fingerprint(resumed, tmp_path / "t.json") == path.read_text()
+        state = rng.bit_generator.state
+        vote(session, 25, rng)
+        rng.bit_generator.state = state
+        vote(resumed, 25, rng)
+        assert fingerprint(resumed, tmp_path / "t.json") == fingerprint(session, path)
+        assert resumed.policy() == session.policy()
+
+
+def session_file(session: Session, path: Path) -> Path:
+    session.save(path)
+    return path
+
+
+def test_the_file_is_readable_json(tmp_path: Path) -> None:
+    session = Session(["Åsa", "bob"], ["ramen", "sushi"], 50, seed=1)
+    duel = session.ask()
+    session.tell(duel.id, {"Åsa": TIE})
+    session.ask()
+    text = fingerprint(session, tmp_path / "s.json")
+    data = json.loads(text)
+    assert data["users"] == ["Åsa", "bob"]
+    assert data["duels"][0]["answers"] == {"Åsa": "tie"}
+    assert '    {"left": "' in text  # a line for each duel
+    assert "Åsa" in text
+
+
+def test_a_learner_of_ones_own_is_given_again(tmp_path: Path) -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Mine(UniformOverUsers):
+        """The same under another name."""
+
+    session = new_session(Mine(winners=(0, 1, 2)))
+    session.ask()
+    path = session_file(session, tmp_path / "s.json")
+    with pytest.raises(InputError, match="'Mine' is not known here: give the learner"):
+        Session.load(path)
+    with pytest.raises(InputError, match="another learner or other settings"):
+        Session.load(path, Mine(winners=(0, 1, 1)))
+    resumed = Session.load(path, Mine(winners=(0, 1, 2)))
+    assert resumed.ask() == session.ask()
+
+
+def damage(text: str, kind: str) -> str:
+    data = json.loads(text)
+    if kind == "truncated":
+        return text[: len(text) // 2]
+    if kind == "empty":
+        return ""
+    if kind == "another format":
+        return json.dumps({"format": "something else"})
+    if kind == "a list":
+        return "[1, 2]"
+    if kind == "nested":
+        return "[" * 100_000
+    if kind == "newer":
+        data["version"] = 2
+    elif kind == "no state":
+        del data["state"]
+    elif kind == "strange state":
+        data["state"] = {"is": "Tally", "plays": 1, "wins": 2}
+    elif kind == "missing field":
+        del data["state"]["horizon"]
+    elif kind == "unknown class":
+        data["learner"]["is"] = "os.system"
+    elif kind == "wrong answer":
+        data["duels"][0]["answers"] = {"ann": "cake"}
+    elif kind == "wrong arm":
+        data["duels"][0]["left"] = "cake"
+    elif kind == "wrong shape":
+        data["state"]["tournament"]["tally"]["plays"]["shape"] = [3, 3]
+    elif kind == "fewer users":
+        data["users"] = data["users"][:-1]
+    elif kind == "other horizon":
+        data["horizon"] = "soon"
+    elif kind == "huge number":
+        data["state"]["tournament"]["tally"]["plays"]["values"][0] = 10**40
+    if kind != "edited":
+        del data["checksum"]
+        data["checksum"] = _checksum(data)
+    elif kind == "edited":
+        data["duels"].pop()
+    return json.dumps(data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("truncated", "is not whole JSON"),
+        ("empty", "is not whole JSON"),
+        ("another format", "is not a session"),
+        ("a list", "is not a session"),
+        ("newer", "version 2 of the format and this fairduel reads version 1; update fairduel"),
+        ("no state", "is damaged"),
+        ("strange state", "cannot load"),
+        ("missing field", "is damaged"),
+        ("unknown class", "'os.system' is not known here"),
+        ("wrong answer", "'ann' answers 'cake'"),
+        ("wrong arm", "is damaged"),
+        ("wrong shape", "is damaged"),
+        ("fewer users", "cannot load"),
+        ("other horizon", "the horizon is 'soon'"),
+        ("huge number", "is damaged"),
+        ("edited", "changed or damaged after it was saved"),
+        ("nested", "is not whole JSON"),
+    ],
+)
+def test_a_bad_file_is_one_sentence(kind: str, sentence: str, tmp_path: Path) -> None:
+    session = new_session()
+    vote(session, 3, np.random.default_rng(0))
+    path = tmp_path / "s.json"
+    path.write_text(damage(fingerprint(session, path), kind))
+    with pytest.raises(InputError, match=sentence) as error:
+        Session.load(path)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot read"):
+        Session.load(tmp_path / "nowhere.json")
+
+
+def test_a_file_that_cannot_be_written_keeps_the_old_one(tmp_path: Path) -> None:
+    session = new_session()
+    with pytest.raises(InputError, match="cannot write"):
+        session.save(tmp_path / "nowhere" / "s.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("users", "arms", "horizon", "sentence"),
+    [
+        ([], ARMS, 10, "no users are given"),
+        (USERS, [], 10, "no arms are given"),
+        (["ann", "ann"], ARMS, 10, "two users are called 'ann'"),
+        (USERS, ["a", "tie"], 10, "'tie' cannot be the name"),
+        ("ann", ARMS, 10, "the users are 'ann'"),
+        (None, ARMS, 10, "the users are None"),
+        (["a", "\ud800"], ARMS, 10, "names no user"),
+        (USERS, ARMS, 1.5, "the horizon is 1.5"),
+        (["ann", " "], ARMS, 10, "' ' names no user"),
+        (USERS, ARMS, 0, "the horizon is 0"),
+    ],
+)
+def test_a_session_that_makes_no_sense(users: Any, arms: Any, horizon: int, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        Session(users, arms, horizon)
+
+
+@pytest.mark.parametrize("settings", [{"seed": -1}, {"seed": "x"}, {"learner": FairETC}])
+def test_settings_that_make_no_sense(settings: Any) -> None:
+    with pytest.raises(InputError, match=r"the (seed|learner) is"):
+        Session(USERS, ARMS, 10, **settings)
+
+
+@pytest.mark.parametrize("answers", [None, "ann", [("ann", "pizza")]])
+def test_answers_that_are_no_answers(answers: Any) -> None:
+    session = new_session()
+    session.ask()
+    with pytest.raises(InputError, match="the answers are"):
+        session.tell(1, answers)
+
+
+def test_numbers_of_numpy_can_be_saved(tmp_path: Path) -> None:
+    learner = FairETC(winners=tuple(np.array([0, 1, 2])))
+    session = Session(USERS, ARMS, np.int64(10), learner, seed=np.int64(3))  # type: ignore[arg-type]
+    session.ask()
+    session.save(tmp_path / "s.json")
+    assert Session.load(tmp_path / "s.json").ask() == session.ask()
+
+
+def test_beyond_the_horizon_nothing_is_forgotten() -> None:
+    """An identification that took the whole horizon is still what the policy rests on."""
+    for learner in (FairETC(), FairEpsilonGreedy()):
+        session = Session(["ann", "bob"], ["x", "y", "z"], 60, learner, seed=3)
+        for _ in range(60):
+            duel = session.ask()
+            session.tell(duel.id, {"ann": duel.left, "bob": duel.right})
+        before = session.policy().policy
+        session.ask()
+        assert session.policy().policy == pytest.approx(before, abs=1e-6)
+
+
+@pytest.mark.parametrize(("users", "arms"), [(1, 1), (1, 4), (3, 1), (2, 2)])
+def test_the_smallest_groups_work(users: int, arms: int) -> None:
+    session = Session(USERS[:users], ARMS[:arms], horizon=5, seed=1)
+    for _ in range(12):
+        duel = session.ask()
+        session.tell(duel.id, {"ann": duel.left})
+    told = session.policy()
+    assert sum(told.policy.values()) == pytest.approx(1.0)
+    assert arms > 1 or set(told.favourites.values()) == {"pizza"}
+
+
+def test_estimates_close_in_on_the_truth() -> None:
+    """With one sure favourite each, half the time it is chosen, the utilities are near 1/2."""
+    session = Session(["ann", "bob"], ["a", "b"], 4000, FairETC(winners=(0, 1)), seed=5)
+    wide = session.policy().utilities["ann"]
+    for _ in range(600):
+        duel = session.ask()
+        session.tell(duel.id, {"ann": "a", "bob": "b"} if duel.left != duel.right else {})
+    recommendation = session.policy()
+    assert recommendation.policy["a"] == pytest.approx(0.5, abs=1e-6)
+    narrow = recommendation.utilities["ann"]
+    assert narrow.low <= narrow.mean <= narrow.high
+    assert narrow.low == pytest.approx(0.5, abs=0.02)
+    assert narrow.high - narrow.low < 0.2 * (wide.high - wide.low)
+
+
+def test_unless_told_the_learner_weighs_what_answers_are_worth(tmp_path: Path) -> None:
+    session = Session(USERS, ARMS, 200, seed=4)
+    assert session.learner == FairVOI()
+    for _ in range(150):
+        duel = session.ask()
+        favourites = dict(zip(USERS, ("pizza", "soup", "soup"), strict=True))
+        session.tell(duel.id, {u: f for u, f in favourites.items() if f in (duel.left, duel.right)})
+    standing = session.outlook()
+    assert standing.favourites == {"ann": "pizza", "bob": "soup", "cat": "soup"}
+    assert standing.without_winner == ()
+    assert set(standing.utilities) == set(USERS)
+    assert all(u.low <= u.mean <= u.high for u in standing.utilities.values())
+    assert 0.0 <= standing.near_best <= 1.0
+    assert standing.duels_worth_asking >= 0
+    assert standing == Session.load(session_file(session, tmp_path / "s.json")).outlook()
+
+
+def test_only_a_learner_that_knows_tells_where_people_stand() -> None:
+    with pytest.raises(InputError, match="FairETC cannot tell where people stand"):
+        new_session(FairETC()).outlook()
+
+
+# What the recommendation says of everybody
+
+
+def test_policy_and_outlook_say_the_same() -> None:
+    for learner in (FairVOI(), FairVOI(anytime=True, winners=(2, 3, 1))):
+        session = new_session(learner)
+        vote(session, 40, np.random.default_rng(1))
+        policy, outlook = session.policy(), session.outlook()
+        for name in ("policy", "utilities", "favourites", "without_winner", "remarks"):
+            assert getattr(policy, name) == getattr(outlook, name)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [FairVOI(winners=(0, 1)), FairETC(winners=(0, 1)), UniformOverUsers(winners=(0, 1))],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_known_winners_are_what_utilities_are_relative_to(learner: Learner[Any]) -> None:
+    """Ann's is known to be pizza, whatever was answered; bob's is soup, and nothing is answered."""
+    session = Session(["ann", "bob"], ARMS, 400, learner, seed=7)
+    for _ in range(60):
+        duel = session.ask()
+        session.tell(duel.id, {"ann": max(duel.left, duel.right)})
+    wins, only_pizza = session._tally.wins, np.array([1.0, 0.0, 0.0, 0.0])
+    told = session.policy()
+    assert told.favourites == {"ann": "pizza", "bob": "soup"}
+    assert not any("Nothing is known" in remark for remark in told.remarks)
+    belief = believe(wins, (0, 1))
+    found = estimate_utilities(belief, only_pizza, belief.sample(np.random.default_rng(1)))
+    assert (found.low[0], found.utilities[0], found.high[0]) == (1.0, 1.0, 1.0)
+    assert found.utilities[1] < 0.9
+    share = told.policy["soup"]  # what bob gets from his own favourite alone
+    assert told.utilities["bob"].low >= share - 1e-9
+
+
+def test_the_learner_and_the_session_say_the_same() -> None:
+    session = new_session(FairVOI())
+    for rounds in (0, 5, 60):
+        vote(session, rounds, np.random.default_rng(rounds))
+        told, standing = session.policy(), session.outlook()
+        assert told.utilities == standing.utilities
+        seen = FairVOI().outlook(session._state)
+        means = [interval.mean for interval in told.utilities.values()]
+        lows = [interval.low for interval in told.utilities.values()]
+        np.testing.assert_allclose(means, seen.utilities, atol=1e-12)
+        np.testing.assert_allclose(lows, seen.low, atol=0.1)  # of other draws
+        assert tuple(session.users.index(user) for user in told.without_winner) == (
+            seen.without_winner
+        )
+
+
+def test_estimates_survive_any_number_of_answers() -> None:
+    """Many answers, all one way: probabilities beyond what a float can hold."""
+    for many in (1e3, 1e5, 1e7):
+        wins = many * np.array(
+            [[[0, 1, 1], [0, 0, 1], [0, 0, 0]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]]]
+        )
+        for policy in np.eye(3):
+            belief = believe(wins)
+            found = estimate_utilities(belief, policy, belief.sample(np.random.default_rng(1)))
+            assert found.references[0] == 0
+            assert found.utilities[0] == pytest.approx(policy[0], abs=0.01)
+            assert found.without_winner == (1,)
+            assert np.isfinite([found.utilities, found.low, found.high]).all()
+
+
+ROUND = {
+    frozenset(("rock", "scissors")): "rock",
+    frozenset(("scissors", "paper")): "scissors",
+    frozenset(("paper", "rock")): "paper",
+}
+
+
+@pytest.mark.parametrize(
+    ("learner", "horizon"),
+    [(None, 150), (None, None), (FairEpsilonGreedy(winners=(0, 1)), 600)],
+    ids=["known horizon", "unknown horizon", "paper's learner"],
+)
+def test_likes_that_go_round_in_a_circle(
+    learner: Learner[Any] | None, horizon: int | None, tmp_path: Path
+) -> None:
+    """Rock beats scissors beats paper beats rock, for ann: it goes on, and it is said."""
+    hands = ["rock", "paper", "scissors"]
+    session = Session(["ann", "bob"], hands, horizon, learner, seed=1)
+    for _ in range(horizon or 150):
+        duel = session.ask()
+        if duel.vote:
+            answer = ROUND[frozenset((duel.left, duel.right))]
+            session.tell(duel.id, {"ann": answer, "bob": min(duel.left, duel.right)})
+    told = session.policy()
+    assert told.without_winner == ("ann",)
+    assert told.favourites["ann"] in hands
+    assert told.remarks == (
+        "ann has no clear favourite, since none beats all others: "
+        f"{told.favourites['ann']} is taken for it.",
+    )
+    assert told.favourites["bob"] == "paper"
+    assert sum(told.policy.values()) == pytest.approx(1.0)
+    assert all(0.0 <= u.low <= u.high <= 1.0 for u in told.utilities.values())
+    resumed = Session.load(session_file(session, tmp_path / "s.json"))
+    assert resumed.policy() == told
+    assert resumed.ask() == session.ask()
+
+
+@pytest.mark.parametrize("learner", [FairVOI(), FairETC(tournament=QUICK)], ids=["voi", "etc"])
+def test_somebody_who_never_says_anything(learner: Learner[Any]) -> None:
+    """Bob skips and cat is undecided: no favourite is claimed, and ann is served."""
+    session = new_session(learner)
+    for _ in range(120):
+        duel = session.ask()
+        if duel.vote:
+            session.tell(duel.id, {"ann": min(duel.left, duel.right), "bob": SKIP, "cat": TIE})
+    told = session.policy()
+    assert told.favourites == {"ann": "fish", "bob": None, "cat": None}
+    assert told.without_winner == ()
+    assert told.remarks == (
+        "Nothing is known yet about what bob likes.",
+        "Nothing is known yet about what cat likes.",
+    )
+    bob = told.utilities["bob"]
+    assert bob.high - bob.low > 0.3
+    assert told.policy["fish"] > 0.2
+
+
+# Nobody knows for how long
+
+
+def test_without_a_horizon_none_is_planned_for(tmp_path: Path) -> None:
+    session = Session(USERS, ARMS, seed=4)
+    assert session.horizon is None
+    assert session.learner == FairVOI(anytime=True)
+    vote(session, 60, np.random.default_rng(1))
+    data = json.loads(fingerprint(session, tmp_path / "s.json"))
+    assert data["horizon"] is None
+    resumed = Session.load(tmp_path / "s.json")
+    assert resumed.horizon is None
+    assert resumed.outlook() == session.outlook()
+    assert [resumed.ask() for _ in range(20)] == [session.ask() for _ in range(20)]
+
+
+def test_a_learner_that_needs_no_horizon_may_be_given() -> None:
+    learner = FairVOI(anytime=True, winners=(0, 1, 2), welfare=Utilitarian())
+    session = Session(USERS, ARMS, learner=learner, seed=4)
+    duels = [session.ask() for _ in range(30)]
+    known = Session(USERS, ARMS, 10**6, learner, seed=4)
+    assert [known.ask() for _ in range(30)] == duels
+
+
+@pytest.mark.parametrize("learner", [FairVOI(), FairETC(), FairEpsilonGreedy(), UniformOverUsers()])
+def test_a_learner_that_plans_needs_a_horizon(learner: Learner[Any]) -> None:
+    name = type(learner).__name__
+    with pytest.raises(InputError, match=f"^{name} plans for a number of duels and no horizon is"):
+        Session(USERS, ARMS, learner=learner)
+
+
+def test_looking_at_the_policy_changes_nothing(tmp_path: Path) -> None:
+    session = new_session()
+    vote(session, 10, np.random.default_rng(3))
+    before = fingerprint(session, tmp_path / "s.json")
+    assert session.policy() == session.policy()
+    assert fingerprint(session, tmp_path / "s.json") == before
+
+
+@given(st.lists(st.sampled_from(["ask", "ann", "bob", "cat"]), max_size=60))
+def test_any_order_of_asking_and_answering_is_taken(steps: list[str]) -> None:
+    session = new_session(FairEpsilonGreedy(winners=(0, 1, 2)), horizon=20)
+    for step in steps:
+        if step == "ask":
+            session.ask()
+        else:
+            for duel in session.unanswered(step)[:1]:
+                session.tell(duel.id, {step: duel.left})
+    policy = session.policy().policy
+    assert sum(policy.values()) == pytest.approx(1.0)
+    assert min(policy.values()) >= 0.0

@@ -1,0 +1,755 @@
+"""The paper's experiments: which simulations they are, and what is concluded from them."""
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairduel._arrays import Floats
+from fairduel.cli import run as command
+from fairduel.cli import specs as named
+from fairduel.data import Clusters, DataMissing, Rankings, Stability, sushi_stand_in
+from fairduel.environments.generate import hard_instance
+from fairduel.errors import InputError
+from fairduel.experiments import Cell, sweep
+from fairduel.instance import Instance
+from fairduel.paper import claims, groups, lower_bound, reproduce, sushi_claims, upper_bound
+from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, METRICS, Outcomes
+from fairduel.paper.figure1 import Figure1
+from fairduel.paper.figure2 import Figure2
+from fairduel.paper.figure3 import Figure3, wilson
+from fairduel.paper.lower_bound import LowerBound, Series, Setting
+from fairduel.paper.printed import TABLE1
+from fairduel.paper.table1 import BETTER, Table1
+from fairduel.paper.upper_bound import UpperBound
+from fairduel.report.criterion import CRITERION, described, fact, few_runs, more, more_between
+from fairduel.report.document import Caution, Claim, Verdict, interval, number
+from fairduel.report.write import counted, to_markdown
+from fake_sweep import fake_sweep, fake_world
+
+
+def spread(mean: float, size: float = 1.0, count: int = 30) -> Floats:
+    """So many values around a mean, without chance."""
+    return mean + size * np.linspace(-1, 1, count)
+
+
+# The criterion
+
+
+def test_verdicts_follow_the_interval() -> None:
+    base = np.zeros(30)
+    assert more("", base + spread(1), base).verdict is Verdict.HOLDS
+    assert more("", base + spread(0.05), base).verdict is Verdict.NOISE
+    assert more("", base + spread(-0.05), base).verdict is Verdict.NOISE
+    assert more("", base + spread(-1), base).verdict is Verdict.FAILS
+
+
+def test_pairing_sees_what_two_samples_do_not() -> None:
+    low = spread(0, size=10)
+    high = low + spread(0.5, size=0.1)
+    assert more("", high, low).verdict is Verdict.HOLDS
+    assert more_between("", high, low).verdict is Verdict.NOISE
+    assert more_between("", high + 20, low).verdict is Verdict.HOLDS
+
+
+def test_failed_runs_are_left_out() -> None:
+    values = spread(1.0)
+    with_failure = values.copy()
+    with_failure[3] = np.nan
+    kept = np.delete(values, 3)
+    assert more("", with_failure, 0.0) == more("", kept, 0.0)
+    assert more_between("", with_failure, values) == more_between("", kept, values)
+    assert interval(with_failure) == interval(kept)
+
+
+def test_intervals_are_students() -> None:
+    three = np.array([1.0, 2.0, 3.0])  # t of 2 degrees of freedom is 4.303
+    found = more("", three, 0.0)
+    assert math.isclose(found.half_width, 4.302653 / math.sqrt(3), rel_tol=1e-6)
+    assert found.verdict is Verdict.NOISE  # with 1.96 it would hold
+    # Samples of one size and spread have 2 (n - 1) degrees: t of 4 is 2.776.
+    between = more_between("", three, three)
+    assert math.isclose(between.half_width, 2.776445 * math.sqrt(2 / 3), rel_tol=1e-6)
+    # If one of them has no spread, only the other one counts.
+    assert math.isclose(more_between("", three, np.ones(9)).half_width, found.half_width)
+    assert more_between("", np.ones(3) + 1, np.ones(3)).verdict is Verdict.HOLDS
+    assert "whichever side" in CRITERION
+    assert "Student" in CRITERION
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_too_few_runs_are_no_result(left: int) -> None:
+    values = np.full(5, np.nan)
+    values[:left] = 7.0
+    for found in (
+        more("that", values, 0.0),
+        more_between("that", values, spread(0)),
+        more_between("that", spread(0), values),
+    ):
+        assert found.verdict is Verdict.UNKNOWN
+        assert described(found) == "that: no result"
+    whole = Claim("", "", "", (fact("", False), more("that", values, 0.0), fact("", True)))
+    assert whole.verdict is Verdict.UNKNOWN
+    assert whole.verdict.sign == "?"
+    assert "1 without a result" in counted([whole])
+    assert "without" not in counted([Claim("", "", "", (fact("", True),))])
+
+
+def test_fewer_runs_than_the_papers_are_said_to_be_weak() -> None:
+    full = Claim("", "", "", (more("", spread(1.0), 0.0), fact("", True)))
+    few = Claim("", "", "", (more("", spread(1.0, count=3), 0.0),))
+    none = Claim("", "", "", (more("", spread(1.0, count=1), 0.0),))
+    assert few_runs([full, none]) == ""
+    assert "comparisons of 3. Verdicts from fewer runs are weak" in few_runs([full, few, none])
+    between = Claim("", "", "", (more_between("", spread(1.0), spread(0.0, count=7)),))
+    assert "comparisons of 7." in few_runs([between])
+
+
+def test_claims_are_counted_in_good_grammar() -> None:
+    good, bad = Claim("", "", "", (fact("", True),)), Claim("", "", "", (fact("", False),))
+    assert counted([good, bad]) == "1 holds, 0 hold within noise, 1 does not hold here"
+    assert counted([bad, bad]) == "0 hold, 0 hold within noise, 2 do not hold here"
+
+
+def test_a_claim_is_as_good_as_its_worst_comparison() -> None:
+    good, bad = fact("so", True), fact("not so", False)
+    unclear = more("", spread(0.0), 0.0)
+    assert Claim("", "", "", (good, good)).verdict is Verdict.HOLDS
+    assert Claim("", "", "", (good, unclear)).verdict is Verdict.NOISE
+    assert Claim("", "", "", (unclear, bad, good)).verdict is Verdict.FAILS
+
+
+# The claims
+
+
+def finals(**levels: tuple[float, ...]) -> dict[str, dict[str, Floats]]:
+    """Of the five learners in order, by metric; metrics not given are alike for all."""
+    return {
+        learner: {
+            metric: spread(levels.get(metric, (0.0,) * 5)[place], size=0.01) for metric in METRICS
+        }
+        for place, learner in enumerate(LEARNERS)
+    }
+
+
+def verdicts(found: tuple[Claim, ...]) -> dict[str, Verdict]:
+    return {claim.name: claim.verdict for claim in found}
+
+
+def test_claims_of_table_1_hold_for_the_papers_numbers() -> None:
+    paper = {
+        metric: (
+            by["fair-etc"],
+            by["fair-eps"],
+            by["utilitarian"],
+            by["utilitarian"],
+            by["uniform"],
+        )
+        for metric, by in TABLE1.items()
+    }
+    found = claims.table1_claims(finals(**{m: tuple(v[0] for v in by) for m, by in paper.items()}))
+    assert set(verdicts(found).values()) == {Verdict.HOLDS}
+
+
+@pytest.mark.parametrize(
+    ("metric", "levels", "name"),
+    [
+        ("regret", (5, 5, 4, 6, 6), "fair-lowest-regret"),
+        ("nash_welfare", (5, 5, 4, 4, 6), "fair-highest-nash-welfare"),
+        ("utilitarian_welfare", (7, 5, 6, 6, 5), "utilitarian-highest-utilitarian-welfare"),
+        ("gini", (5, 7, 6, 6, 5), "utilitarian-price"),
+        ("minimum_welfare", (5, 3, 4, 4, 5), "fair-fairer-than-utilitarian"),
+        ("minimum_welfare", (5, 5, 4, 4, 9), "fair-close-to-uniform"),
+        ("regret", (5, 4, 6, 6, 6), "fair-etc-lowest-regret"),
+        ("nash_welfare", (5, 6, 4, 4, 4), "fair-etc-highest-nash-welfare"),
+        ("minimum_welfare", (5, 7, 4, 4, 6), "uniform-fairest"),
+        ("gini", (5, 7, 6, 4, 5), "uniform-fairest"),
+        ("utilitarian_welfare", (7, 5, 8, 8, 6), "uniform-inefficient"),
+        ("utilitarian_welfare", (7, 7, 8, 6, 5), "efficiency-against-fairness"),
+        ("minimum_welfare", (5, 7, 4, 4, 6), "efficiency-against-fairness"),
+        ("minimum_welfare", (5, 3, 1, 1, 5), "fair-comparable-to-uniform"),
+        ("gini", (0.2, 0.3, 0.9, 0.9, 0.15), "fair-comparable-to-uniform"),
+    ],
+)
+def test_a_claim_of_table_1_that_is_not_so_does_not_hold(
+    metric: str, levels: tuple[float, ...], name: str
+) -> None:
+    found = claims.table1_claims(finals(**{metric: levels}))
+    assert verdicts(found)[name] is Verdict.FAILS
+
+
+def test_linear_regret_is_not_sublinear() -> None:
+    ends = {"a": {name: spread(1.0, 0.01) for name in LEARNERS}}
+    linear = {name: (spread(0.4, 0.01), spread(0.4, 0.01)) for name in LEARNERS}
+    root = (spread(0.4, 0.01), spread(0.2, 0.01))  # T^(2/3) over eight times as many rounds
+    fair = linear | {"fair-etc": root, "fair-eps": root}
+    found = claims.figure1_claims(ends, {"a": fair})[0]
+    assert found.verdict is Verdict.HOLDS
+    assert {each.verdict for each in found.controls} == {Verdict.HOLDS}
+    assert len(found.controls) == 3
+    both = claims.figure1_claims(ends, {"a": fair, "b": fair | {"fair-eps": linear["uniform"]}})[0]
+    assert both.verdict is Verdict.FAILS
+    fooled = claims.figure1_claims(ends, {"a": fair | {"uniform": root}})[0]
+    assert fooled.verdict is Verdict.HOLDS  # the control says what that is worth
+    assert [each.verdict for each in fooled.controls].count(Verdict.FAILS) == 1
+
+
+def test_a_baseline_with_lower_regret_anywhere_is_found() -> None:
+    ends = {name: spread(2.0, 0.01) for name in LEARNERS} | {"fair-etc": spread(1.0, 0.01)}
+    ends["fair-eps"] = ends["fair-etc"]
+    worse = ends | {"uniform": spread(0.5, 0.01)}
+    rates = {name: (spread(1.0), spread(1.0)) for name in LEARNERS}
+    for setting, verdict in ((ends, Verdict.HOLDS), (worse, Verdict.FAILS)):
+        regrets = {"a": ends, "b": setting}
+        found = verdicts(claims.figure1_claims(regrets, {"a": rates, "b": rates}))
+        assert found["fair-outperform-everywhere"] is verdict
+
+
+def test_regret_of_a_round_is_counted_from_the_end_of_identification(tmp_path: Path) -> None:
+    """Here identification takes 3/8 of the rounds and costs f* each; what follows is known."""
+    figure = Figure1(2)
+    outcomes = Outcomes(fake_sweep(figure.cells, tmp_path))
+    about = outcomes.about
+
+    def regret(cells: tuple[Cell, ...], metric: str) -> tuple[Floats, Floats]:
+        total = cells[0].rounds
+        rounds = np.linspace(total / 80, total, 80)
+        after = np.maximum(rounds - 3 / 8 * total, 0)
+        linear = cells[0].learner.startswith(("util", "uniform"))
+        lost = 0.3 * after if linear else 10 * after ** (2 / 3)
+        return rounds, np.tile(0.004 * (np.minimum(rounds, 3 / 8 * total) + lost), (2, 1))
+
+    def phases(cells: tuple[Cell, ...], column: str) -> Floats:
+        return np.full(2, 3 / 8 * cells[0].rounds) if column == "identify" else about(cells, column)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outcomes, "curve", regret)
+        patch.setattr(outcomes, "about", phases)
+        for fewer, longer in (figure._rates(outcomes, "D = 5, K = 5")[name] for name in FAIR):
+            np.testing.assert_allclose(longer / fewer, 0.5, rtol=0.02)
+        for fewer, longer in (figure._rates(outcomes, "D = 5, K = 5")[name] for name in BASELINES):
+            np.testing.assert_allclose([fewer, longer], 0.3, rtol=1e-9)
+        patch.setattr(outcomes, "about", lambda cells, column: np.full(2, 1.0 * cells[0].rounds))
+        assert np.isnan(figure._rates(outcomes, "D = 5, K = 5")["uniform"]).all()
+
+
+def test_claims_on_majorities_compare_their_sizes() -> None:
+    small = finals(minimum_welfare=(9, 9, 6, 6, 7), gini=(1, 1, 3, 3, 2))
+    large = finals(minimum_welfare=(8, 8, 3, 3, 7), gini=(1, 1, 4, 4, 2))
+    found = verdicts(claims.figure2_claims({0.5: small, 0.7: large}))
+    assert set(found.values()) == {Verdict.HOLDS}
+    swapped = verdicts(claims.figure2_claims({0.5: large, 0.7: small}))
+    assert swapped["utilitarian-favours-majority"] is Verdict.FAILS
+    assert swapped["fair-robust"] is Verdict.FAILS
+    assert swapped["fair-protect-minority"] is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("change", [-2.0, 2.0])
+def test_fair_learners_that_change_much_in_either_direction_do_not_change_little(
+    change: float,
+) -> None:
+    small = finals(minimum_welfare=(9, 9, 6, 6, 7), gini=(1, 1, 3, 3, 2))
+    large = finals(minimum_welfare=(9, 9, 3, 3, 7), gini=(1, 1 + change, 4, 4, 2))
+    found = verdicts(claims.figure2_claims({0.5: small, 0.7: large}))
+    assert found["fair-change-little"] is Verdict.FAILS
+    assert found["fair-robust"] is Verdict.HOLDS  # that one is about minimum welfare
+
+
+def test_claims_on_sushi_have_their_thresholds() -> None:
+    five = finals(
+        regret=(1, 1, 3, 3, 2),
+        minimum_welfare=(9, 9, 2, 2, 5),
+        gini=(1, 1, 4, 4, 2),
+        nash_welfare=(9, 9, 7, 7, 8),
+    )
+    levels = {"regret": (1, 1, 5, 5, 3), "minimum_welfare": (9, 9, 2, 2, 9.5)}
+    slight = finals(**levels, gini=(2, 2, 4, 4, 1.9))
+    found = sushi_claims.figure3_claims({5: five, 10: slight})
+    assert set(verdicts(found).values()) == {Verdict.HOLDS}
+    much = finals(regret=(1, 1, 5, 5, 1.5), minimum_welfare=(9, 9, 2, 2, 12), gini=(2, 2, 4, 4, 1))
+    found = sushi_claims.figure3_claims({5: five, 10: much})
+    assert verdicts(found)["sushi-10-uniform-fairer"] is Verdict.HOLDS
+    assert verdicts(found)["sushi-10-only-slightly"] is Verdict.FAILS
+    assert verdicts(found)["sushi-10-uniform-regret"] is Verdict.FAILS
+    assert verdicts(found)["sushi-fair-competitive"] is Verdict.FAILS
+    note = next(each.note for each in found if each.name == "sushi-10-only-slightly")
+    assert "minimum welfare 1.33 times, gini coefficient 0.50 times" in note
+
+
+def test_a_slight_gain_is_slight_in_both_metrics() -> None:
+    ten = finals(minimum_welfare=(9, 9, 2, 2, 9.5), gini=(2, 2, 4, 4, 1.7))
+    found = verdicts(sushi_claims.figure3_claims({5: finals(), 10: ten}))
+    assert found["sushi-10-only-slightly"] is Verdict.FAILS
+
+
+@pytest.mark.parametrize(
+    ("regret", "welfare", "verdict"),
+    [(2.0, 8.0, Verdict.HOLDS), (3.0, 5.0, Verdict.FAILS), (9.0, 9.0, Verdict.FAILS)],
+)
+def test_balance_weighs_welfare_against_regret(
+    regret: float, welfare: float, verdict: Verdict
+) -> None:
+    """The baselines have 4 and 9: half of the regret for most of the welfare is better."""
+    both = finals(regret=(regret, regret, 4, 4, 4), minimum_welfare=(welfare, welfare, 9, 9, 9))
+    found = verdicts(sushi_claims.figure3_claims({5: both, 10: both}))
+    assert found["sushi-better-balance"] is verdict
+
+
+def test_sushi_with_five_groups_compares_nash_welfare_too() -> None:
+    levels = {"minimum_welfare": (9, 9, 2, 2, 5), "gini": (1, 1, 4, 4, 2)}
+    five = finals(**levels, nash_welfare=(8, 8, 7, 7, 9))
+    found = verdicts(sushi_claims.figure3_claims({5: five, 10: finals()}))
+    assert found["sushi-5-fair-dominate"] is Verdict.FAILS
+
+
+def test_claims_on_the_groups_can_fail() -> None:
+    def found(
+        without: str = "", gap: float | None = 0.1, tied: int = 0, clear: bool = True
+    ) -> dict[str, Claim]:
+        names = (without,) if without else ()
+        made = sushi_claims.data_claims({5: (), 10: names}, {5: gap}, {5: (tied, clear)}, "")
+        return {claim.name: claim for claim in made}
+
+    assert {claim.verdict for claim in found().values()} == {Verdict.HOLDS}
+    winners = found(without="cluster 7 (46 people)")["sushi-every-cluster-has-a-winner"]
+    assert winners.verdict is Verdict.FAILS
+    assert [described(each) for each in winners.findings] == [
+        "D = 5: every cluster has a winner",
+        "D = 10: no winner in cluster 7 (46 people)",
+    ]
+    assert found(gap=0.0999)["sushi-gap-throughout"].verdict is Verdict.FAILS
+    assert found(gap=0.6 - 0.5)["sushi-gap-throughout"].verdict is Verdict.HOLDS  # 0.0999...98
+    assert found(gap=None)["sushi-gap-throughout"].verdict is Verdict.UNKNOWN
+    tied = found(tied=9)["sushi-no-further-adjustment"]
+    assert [each.verdict for each in tied.findings] == [Verdict.FAILS, Verdict.HOLDS]
+    assert described(tied.findings[0]).startswith("D = 5: 9 pairs of items at exactly 1/2")
+    unclear = found(tied=9, clear=False)["sushi-no-further-adjustment"]
+    assert unclear.findings[1].verdict is Verdict.FAILS
+
+
+def test_wilsons_interval() -> None:
+    # From Newcombe (1998), Statistics in Medicine 17:857-872, Table I, without continuity.
+    for count, total, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605)):
+        np.testing.assert_allclose(wilson(count, total), (low, high), atol=5e-5)
+    np.testing.assert_allclose(wilson(0, 20), (0.0, 0.1611), atol=5e-5)
+
+
+# The experiments
+
+
+def test_table_1_agrees_with_the_paper_in_all_20_cells(tmp_path: Path) -> None:
+    table = Table1(30)
+    as_run = table.groups["as_run"]
+    cells = [cell for group in as_run.values() for cell in group]
+    outcomes = Outcomes(sweep(cells, tmp_path, progress=False))
+    assert table.agreeing(outcomes, "as_run") == 20
+    assert math.isclose(outcomes.about(as_run["uniform"], "best").mean(), 0.003937, abs_tol=5e-7)
+    identifying = outcomes.about(as_run["uniform"], "identify").mean()
+    assert abs(identifying - 37_350) < 2_760
+
+
+def test_figure_1_has_the_papers_settings_and_shares_the_runs_of_table_1() -> None:
+    figure = Figure1(3)
+    sizes = ["D = 5, K = 5", "D = 5, K = 10", "D = 5, K = 20", "D = 10, K = 5", "D = 10, K = 10"]
+    assert list(figure.groups) == [*sizes, "D = 20, K = 10"]
+    shown = [cell for group in figure.groups.values() for cells in group.values() for cell in cells]
+    assert {cell.rounds for cell in shown} == {100_000, 200_000, 500_000}
+    longer = set(figure.cells) - set(shown)
+    assert {cell.rounds for cell in longer} == {800_000, 1_600_000, 4_000_000}
+    assert {cell.learner.partition(":")[0] for cell in longer} == {"fair-etc", "utilitarian-etc"}
+    assert set(Table1(3).groups["as_run"]["fair-eps"]) < set(figure.cells)
+    assert {cell.rounds for cell in Figure2(3).cells} == {200_000}
+
+
+@pytest.mark.parametrize(("users", "arms"), [(4, 4), (6, 16), (16, 6)])
+def test_hard_cells_know_the_winners_and_leave_out_the_unperturbed_instance(
+    users: int, arms: int
+) -> None:
+    setting = Setting(users, arms, 10_000)
+    cells = setting.cells("fair-etc", 7)
+    assert len({cell.run for cell in cells}) == 7
+    for cell in cells:
+        instance = named.environment(cell.environment)(cell.run, cell.rounds, cell.seed)
+        told = cell.learner.partition("winners=")[2]
+        assert told == "/".join(map(str, instance.winners))
+        # In I^0 all good winners are alike; in I^m one of them is better for everybody.
+        best = instance.scores.prod(axis=0)
+        assert (best > 0.9 * best.max()).sum() >= 2
+        plain = hard_instance(users, arms, 10_000, instance=0).scores.prod(axis=0)
+        assert best.max() > plain.max() + 1e-9
+
+
+def test_lower_bound_has_the_proofs_constant() -> None:
+    # Case 1: epsilon = 0.9 (M / 2304 T)^(1/3), so the bound is 0.45 (M T^2 / 2304)^(1/3) - T^-2.
+    expected = 0.45 * math.cbrt(4 * 10**12 / 2304) - 1e-12
+    assert math.isclose(Setting(4, 8, 10**6).bound, expected)
+    # Case 2: from T0 = M / (2304 epsilon^3) on it is M / (4608 epsilon^2).
+    assert math.isclose(Setting(4, 4, 10**6, epsilon=0.01).bound, 4 / (4608 * 1e-4), rel_tol=1e-9)
+    assert math.isclose(Setting(4, 4, 100, epsilon=0.01).bound, 0.5 - 1e-4)
+
+
+def test_every_series_over_time_has_all_horizons() -> None:
+    found = LowerBound(2)
+    for group in (found.over_time, found.over_epsilon):
+        assert {learner for learner, _ in group} == {"fair-etc", "fair-eps"}
+        for series in group.values():
+            assert series.x == tuple(each.rounds for each in series.settings)
+            assert (series.x[0], series.x[-1], len(series.x)) == (10**3, 10**8, 6)
+
+
+def test_slopes_are_exponents() -> None:
+    x = (10, 100, 1000)
+    series = Series("fair-etc", x, ())
+    assert math.isclose(series.slope([3 * value**0.7 for value in x]), 0.7)
+    settings = tuple(Setting(4, 4, rounds) for rounds in lower_bound.HORIZONS)
+    assert math.isclose(
+        Series("", lower_bound.HORIZONS, settings).slope([each.bound for each in settings]),
+        2 / 3,
+        rel_tol=1e-3,
+    )
+
+
+def test_bounds_are_judged_by_what_was_measured(tmp_path: Path) -> None:
+    lower, upper = LowerBound(4), UpperBound(4)
+    outcomes = Outcomes(fake_sweep([*lower.cells, *upper.cells], tmp_path))
+    found = verdicts(lower.section(outcomes).claims)
+    assert (
+        found["regret-above-lower-bound"] is Verdict.HOLDS
+    )  # T^(2/3) with a constant of 1 and more
+    assert found["lower-bound-in-winners"] is Verdict.FAILS  # and nothing that grows with M
+
+
+def measured_upper_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **powers: float
+) -> dict[str, Claim]:
+    """If regret grows hardly slower than the bound, but for what is varied to these powers."""
+
+    def regrets(self: object, setting: upper_bound.Setting, learner: str) -> Floats:
+        base = upper_bound.BASE
+        value = 0.1 * setting.bound**0.999
+        for what, power in powers.items():
+            value *= (getattr(setting, what) / getattr(base, what)) ** power
+        return spread(value, 0.01 * value)
+
+    monkeypatch.setattr(upper_bound._Measured, "regrets", regrets)
+    upper = UpperBound(3)
+    section = upper.section(Outcomes(fake_sweep(upper.cells, tmp_path)))
+    return {claim.name: claim for claim in section.claims}
+
+
+@pytest.mark.parametrize(
+    ("what", "name"),
+    [("rounds", "time"), ("arms", "arms"), ("users", "users"), ("gap", "gap")],
+)
+def test_each_way_in_which_regret_outgrows_its_bound_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, name: str
+) -> None:
+    others = {f"upper-bound-in-{each}" for each in ("time", "arms", "users", "gap")}
+    power = -0.2 if what == "gap" else 0.2  # the bound grows as the gap shrinks
+    with monkeypatch.context() as patch:
+        found = measured_upper_bound(tmp_path, patch, **{what: power})
+    assert found[f"upper-bound-in-{name}"].verdict is Verdict.FAILS
+    # The constant is that of the runs over T, so it covers the others if they are not worse.
+    rest = found["upper-bound-covers-the-rest"].verdict
+    assert rest is (Verdict.HOLDS if what == "rounds" else Verdict.FAILS)
+    for other in others - {f"upper-bound-in-{name}"}:
+        assert found[other].verdict is Verdict.HOLDS
+    found = measured_upper_bound(tmp_path, monkeypatch, **{what: -power})
+    assert found[f"upper-bound-in-{name}"].verdict is Verdict.HOLDS
+
+
+def test_the_constant_of_the_bound_is_not_fitted_to_what_it_is_checked_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = measured_upper_bound(tmp_path, monkeypatch)["upper-bound-covers-the-rest"].findings
+    assert len(checked) == 2 * (3 + 3 + 4)
+    assert not any("T =" in each.what for each in checked)
+
+
+def test_upper_bound_is_that_of_theorem_4_2() -> None:
+    setting = upper_bound.Setting(users=10, arms=10, gap=0.1, rounds=200_000)
+    first = (
+        10
+        * 10
+        / 0.01
+        * math.log(5)
+        * (math.log(math.log(10)) + math.log(2 * 10 * 0.0025 * 200_000 / (10 * math.log(5))))
+    )
+    second = 10 ** (2 / 3) * 10 ** (1 / 3) * 10 ** (1 / 3) * 200_000 ** (2 / 3)
+    second *= math.log(10 * 10 * 200_000) ** (1 / 3)
+    assert math.isclose(setting.bound, first + second + 10 * math.log(5) / 0.0025)
+
+
+def test_a_failed_cell_leaves_the_others(tmp_path: Path) -> None:
+    figure = Figure2(4)
+    cells = [
+        cell for cell in figure.cells if (cell.learner, cell.run) != ("uniform:preset=as_run", 2)
+    ]
+    outcomes = Outcomes(fake_sweep(cells, tmp_path))
+    finals = outcomes.final(figure.groups[0.5]["uniform"], "gini")
+    assert np.isnan(finals).tolist() == [False, False, True, False]
+    assert len(figure.section(outcomes).claims) == 5
+
+
+def test_the_utilitarian_cells_of_table_1_name_their_learner(tmp_path: Path) -> None:
+    table = Table1(3)
+    outcomes = Outcomes(fake_sweep(table.cells, tmp_path))
+    best = {"as_run": "utilitarian-etc", "as_written": "utilitarian-eps"}
+    scale = {
+        cell: 0.5 if name == best[preset] else 2.0
+        for preset, group in table.groups.items()
+        for name, cells in group.items()
+        for cell in cells
+    }
+    final = outcomes.final
+    patched = lambda cells, metric: final(cells, metric) * 0 + scale[cells[0]]  # noqa: E731
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outcomes, "final", patched)
+        rows = table._comparison(outcomes).rows
+    row = next(row for row in rows if row[:2] == ("Cumulative regret", BETTER))
+    assert BETTER == "Utilitarian (better of the two)"
+    assert row[3] == "0.5000 ± 0.0000 (ETC)"
+    assert row[5] == "0.5000 ± 0.0000 (ε-Greedy)"
+    assert [row[1] for row in rows][:4] == [
+        "Fair-ETC",
+        "Fair-ε-Greedy",
+        BETTER,
+        LEARNERS["uniform"],
+    ]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("lost", "names"),
+    [
+        ("uniform", ["table1", "figure2"]),
+        ("utilitarian-eps", ["table1"]),
+        ("fair-etc", ["table1", "upper-bound"]),
+        ("", ["table1", "figure1", "figure2", "lower-bound", "upper-bound"]),
+    ],
+)
+def test_a_report_is_written_though_all_runs_of_a_learner_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str, names: list[str]
+) -> None:
+    """With "" every cell fails but for one, of none of the experiments' settings."""
+    other = Cell("paper:users=3,arms=3,gap=0.1", "uniform", 10, 0)
+
+    def failing(cells: list[Cell], folder: Path, **options: object) -> object:
+        left = [cell for cell in cells if lost and cell.learner.partition(":")[0] != lost]
+        return fake_sweep([*left, other], folder)
+
+    monkeypatch.setattr(reproduce, "sweep", failing)
+    made = reproduce.reproduce(names, tmp_path, runs=2)
+    found = verdicts(made.document.claims)
+    without = {name for name, verdict in found.items() if verdict is Verdict.UNKNOWN}
+    if lost == "uniform":
+        assert without >= {"uniform-fairest", "fair-fairer-than-uniform", "fair-lowest-regret"}
+        assert not without & {"fair-protect-minority", "fair-fairer-than-utilitarian"}
+    if not lost:
+        assert without == set(found)
+    text = made.text.read_text()
+    assert "? no result" in text
+    assert "nan" not in re.findall(r"[a-z]+", text.lower())
+
+
+def few_sushi(monkeypatch: pytest.MonkeyPatch, cycle: bool) -> None:
+    """As if the stand-in were the data, with a group that has no winner among ten if asked."""
+    fake_world(monkeypatch)
+    people = sushi_stand_in().sample(300, seed=2)
+    monkeypatch.setattr(groups, "load_sushi", lambda data: people)
+    if not cycle:
+        return
+    projected = Clusters.projected
+
+    def without(cut: Clusters, gap: float = 0.1) -> Instance:
+        instance = projected(cut, gap)
+        if len(instance.users) < 10:
+            return instance
+        preferences = instance.preferences.copy()
+        preferences[3] = 0.5
+        return Instance(preferences, instance.users, instance.arms)
+
+    monkeypatch.setattr(Clusters, "projected", without)
+
+
+def test_a_group_without_a_winner_leaves_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few_sushi(monkeypatch, cycle=True)
+    monkeypatch.setattr(reproduce, "write_report", lambda document, place: (place, place))
+    made = reproduce.reproduce(["all", "beyond"], tmp_path, runs=2, workers=1)
+    section = next(each for each in made.document.sections if each.name == "figure3")
+    cautions = [block.text for block in section.blocks if isinstance(block, Caution)]
+    assert len(cautions) == 1
+    assert re.search(r"D = 10 there is no Condorcet winner in cluster 4 \(\d+ p", cautions[0])
+    found = {claim.name: claim for claim in section.claims}
+    winners = found["sushi-every-cluster-has-a-winner"]
+    assert winners.verdict is Verdict.FAILS
+    assert "no winner in cluster 4" in winners.findings[1].what
+    assert found["sushi-10-uniform-fairer"].verdict is Verdict.UNKNOWN
+    assert found["sushi-5-fair-dominate"].verdict is not Verdict.UNKNOWN
+    assert "nan" not in re.findall(r"[a-z]+", to_markdown(made.document).lower())
+    assert {each.name for each in made.document.sections} == set(reproduce.NAMES)
+
+
+def test_files_of_groups_are_named_wherever_one_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few_sushi(monkeypatch, cycle=False)
+    played: list[Cell] = []
+
+    def sweeping(cells: list[Cell], folder: Path, **options: object) -> object:
+        played.extend(cells)
+        return fake_sweep(cells, folder)
+
+    monkeypatch.setattr(reproduce, "sweep", sweeping)
+    monkeypatch.setattr(reproduce, "find_sushi", lambda data: None)
+    monkeypatch.chdir(tmp_path)
+    made = reproduce.reproduce(["figure3"], "out", runs=2, workers=1)
+    files = {Path(cell.environment.removeprefix("file:")) for cell in played}
+    assert files == {tmp_path.resolve() / "out" / f"sushi-{users}.npz" for users in (5, 10)}
+    assert all(file.is_file() for file in files)
+    assert made.page == Path("out/report.html")
+    text = made.text.read_text()
+    share = r"[01] of 1 \(\d+% to \d+%\)"
+    assert re.search(rf"\| {share} \| {share} \|", text)
+    assert re.search(rf"in {share} random orders, and in {share} also before the projection", text)
+
+
+def test_stability_is_counted_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few_sushi(monkeypatch, cycle=False)
+    measured = tuple(
+        Stability(users, np.arange(20) < 18, np.arange(20) < 11, np.full(20, 0.25))
+        for users in (5, 10)
+    )
+    monkeypatch.setattr(groups, "stability", lambda *args, **options: measured)
+    monkeypatch.setattr(groups, "PERMUTATIONS", 20)
+    first = groups.prepare(tmp_path, None, 1)
+    monkeypatch.setattr(groups, "stability", lambda *args, **options: pytest.fail("again"))
+    assert groups.prepare(tmp_path, None, 1) == first
+    five = first.groupings[0]
+    assert (five.all_winners, five.all_clear, five.orders, five.agreement) == (18, 11, 20, 0.25)
+    rows = Figure3(2, first)._groupings().rows
+    assert rows[0][3:] == ("18 of 20 (70% to 97%)", "11 of 20 (34% to 74%)", "0.25")
+
+
+def test_pairs_at_one_half_are_counted(tmp_path: Path) -> None:
+    orders = [[0, 1, 2], [0, 2, 1], [2, 1, 0]]
+    people = Rankings.of("xyz", orders, counts=[4, 4, 3]).individuals()
+    # Of the first group half have y before z; all have x first.
+    cut = Clusters(people, np.array([0] * 8 + [1] * 3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(groups, "LABELS_SHA256", {2: cut.digest})
+        found = groups._grouping(cut, tmp_path, groups.SUSHI, (1, 1, 1.0))
+    assert (found.tied, found.clear, found.without, found.as_paper) == (1, True, (), True)
+
+
+def test_words_on_slopes_follow_the_slopes() -> None:
+    same = upper_bound.Slopes((0.5, 0.5), 0.5, 0.1, 0.1)
+    flat = dict.fromkeys(upper_bound.VARIED, same)
+    words = upper_bound.in_words(flat)
+    assert words.count("equal to the bound's 0.50") == 4
+    assert "That" not in words
+    falling = flat | {"users": upper_bound.Slopes((-2.9, -3.0), 0.9, 0.5, 1.1)}
+    words = upper_bound.in_words(falling)
+    assert "In D the slopes of regret are −2.90 (Fair-ETC) and −3.00" in words
+    assert "below the bound's 0.90" in words
+    assert "product over users" in words
+    assert "answered by all users at once" in words
+    mixed = flat | {"arms": upper_bound.Slopes((0.6, 0.4), 0.5, math.nan, 0.1)}
+    words = upper_bound.in_words(mixed)
+    assert "on both sides of the bound's 0.50; that of identification is –, next to" in words
+    assert "faster in K" not in words
+
+
+def test_the_point_that_sets_the_constant_is_named(tmp_path: Path) -> None:
+    upper = UpperBound(3)
+    measured = upper_bound._Measured(Outcomes(fake_sweep(upper.cells, tmp_path)), 3)
+    highest = measured.highest
+    assert highest is not None
+    constant, setting, learner = highest
+    assert math.isclose(measured.mean(setting, learner), constant * setting.bound)
+    said = upper_bound._touching(measured)
+    assert f"{LEARNERS[learner]} at D = {setting.users}, K = {setting.arms}, " in said
+    assert f"T = {setting.rounds:,}" in said
+
+
+# The whole
+
+
+def test_without_data_all_goes_on_with_a_stand_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake_world(monkeypatch)
+    monkeypatch.setattr(reproduce, "NAMES", ("figure2", "figure3"))
+    options = ["--out", str(tmp_path), "--data", str(tmp_path), "--workers", "1", "--runs", "2"]
+    assert command(["reproduce", "all", *options]) == 3
+    said = capsys.readouterr()
+    assert "kamishima" in said.err
+    page = (tmp_path / "report.html").read_text()
+    assert "synthetic data and not Sushi" in page
+    assert "Figure 2: clustered" in page  # the rest is there
+    assert "claim-fair-robust" in page
+    # Synthetic data decide nothing about Sushi: what the paper says of it is left open.
+    lines = [line for line in said.out.splitlines() if "sushi-" in line]
+    assert len(lines) == 10
+    assert all(line.startswith("? sushi-") and line.endswith("no result") for line in lines)
+    assert page.count("the Sushi data are missing, and synthetic ones say nothing") == 10
+    assert "over the better fair learner" not in page
+    for users in (5, 10):
+        assert (tmp_path / "figures" / f"figure3-{users}-synthetic.png").is_file()
+
+
+def test_without_data_figure_3_by_name_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(reproduce, "sweep", lambda *args, **options: pytest.fail("it ran"))
+    with pytest.raises(DataMissing):
+        reproduce.reproduce(["figure3"], tmp_path / "out", data=tmp_path)
+    assert command(["reproduce", "figure3", "table1", "--data", str(tmp_path)]) == 3
+    assert "put its" in capsys.readouterr().err
+
+
+def test_a_failure_is_said_and_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(cells: list[object], folder: Path, **options: object) -> object:
+        results = fake_sweep(cells[:-1], folder)  # type: ignore[arg-type]
+        results.failures = (type("F", (), {"cell": cells[-1], "reason": "it is <broken>"}),)
+        return results
+
+    monkeypatch.setattr(reproduce, "sweep", failing)
+    assert command(["reproduce", "figure2", "--out", str(tmp_path), "--runs", "3"]) == 1
+    assert "1 simulations failed" in capsys.readouterr().err
+    assert "it is &lt;broken&gt;" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("names", "runs", "said"),
+    [
+        (["tabel1"], 30, "did you mean 'table1'"),
+        ([], 30, "nothing to reproduce"),
+        (["table1"], 1, "from 2 to 30"),
+        (["table1"], 31, "from 2 to 30"),
+    ],
+)
+def test_bad_requests_are_refused(tmp_path: Path, names: list[str], runs: int, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        reproduce.reproduce(names, tmp_path, runs)
+
+
+def test_numbers_are_readable() -> None:
+    values = (0.0, 0.11761, 1.49951, 201.74, 70545.8, 2.5e8, math.nan)
+    assert [number(value) for value in values] == [
+        "0",
+        "0.1176",
+        "1.500",
+        "201.7",
+        "70,546",
+        "2.5e+08",
+        "–",
+    ]
+    assert interval([1.0]) == "1.000"
+    assert interval([200.0, 202.0]) == "201.0 ± 2.0"
