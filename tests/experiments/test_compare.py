@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fairduel.cli import specs as named
-from fairduel.environments.generate import random_instance
+from fairduel.environments import random_instance
 from fairduel.errors import InputError
 from fairduel.experiments.comparison import METRICS, Comparison, compare
 from fairduel.instance import Instance

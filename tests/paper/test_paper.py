@@ -11,7 +11,7 @@ from fairduel._arrays import Floats
 from fairduel.cli import run as command
 from fairduel.cli import specs as named
 from fairduel.data import Clusters, DataMissing, Rankings, Stability, sushi_stand_in
-from fairduel.environments.generate import hard_instance
+from fairduel.environments import hard_instance
 from fairduel.errors import InputError
 from fairduel.experiments import Cell, sweep
 from fairduel.instance import Instance
