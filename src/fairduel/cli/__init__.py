@@ -26,6 +26,14 @@ if TYPE_CHECKING:  # what takes long to import waits until it is needed
 
 DATA_MISSING = 3  # exit code where data have to be fetched first
 
+# What a welfare calls its value, and whether its gap is one of the logarithm.
+WELFARES = {
+    "nash": ("Nash welfare", True),
+    "frank-wolfe": ("Nash welfare", True),
+    "utilitarian": ("mean utility", True),
+    "egalitarian": ("smallest utility", False),
+}
+
 # Options that several commands have.
 Workers = Annotated[
     int | None, typer.Option(help="How many processes; one for each core unless told.")
@@ -175,10 +183,11 @@ def simulate(
     welfare is given by name (welfare=egalitarian) and winners by number (winners=3/0/1).
     """
     from fairduel.experiments.comparison import compare
-    from fairduel.report import plots, terminal
     from fairduel.report import rows as tables
+    from fairduel.report import style, terminal
+    from fairduel.report.learners_figure import learners_figure
 
-    _check_output(plot, plots.FORMATS)
+    _check_output(plot, style.FORMATS)
     _check_output(rows, tables.FORMATS)
     learners = _learners(learner, preset)
     sizes = {"users": users, "arms": arms, "gap": gap, "share": share}
@@ -190,14 +199,16 @@ def simulate(
         marks = _marks(rounds, checkpoints, log)
         comparison = compare(learners, instances, rounds, seed, marks, before_run)
     settings = problem | {"rounds": rounds, "runs": runs, "seed": seed}
+    summaries = comparison.summaries()
     if as_json:
-        _print_json({"settings": settings, "learners": terminal.comparison_data(comparison)})
+        _print_json({"settings": settings, "learners": terminal.summaries_data(summaries)})
     else:
-        terminal.print_comparison(_console(), comparison, settings)
+        terminal.print_summaries(_console(), summaries, settings)
     if rows is not None:
         _write(rows, tables.FORMATS[rows.suffix.lower()](comparison.rows()), quiet)
     if plot is not None:
-        _write(plot, plots.comparison_picture(comparison, plot.suffix.lower(), log), quiet)
+        figure = learners_figure(comparison.runs_of(), log)
+        _write(plot, style.image(figure, plot.suffix.lower()), quiet)
 
 
 @app.command()
@@ -259,7 +270,7 @@ def compare(
     from fairduel.experiments import sweep
     from fairduel.experiments.progress import can_go_on
     from fairduel.report import comparison as grid_report
-    from fairduel.report import figures, terminal
+    from fairduel.report import figures, style, terminal
     from fairduel.report.write import write_report
 
     sys.path.insert(0, os.getcwd())
@@ -281,7 +292,7 @@ def compare(
         panels = grid_report.regret_panels(asked, results)
         if panels:
             picture = figures.grid(panels, min(len(panels), grid_report.COLUMNS))
-            _write(out / "regret.png", figures.png(picture), quiet)
+            _write(out / "regret.png", style.image(picture, ".png"), quiet)
         page, _ = write_report(grid_report.document(asked, results), out)
         sys.stdout.write(f"report: {page}\n")
     if results.failures:
@@ -325,9 +336,9 @@ def solve(
     table = read_scores(sys.stdin.buffer.read() if file == "-" else read_whole(file), source)
     solution = named.welfare(welfare, table.weights).maximize(table.scores)
     if as_json:
-        _print_json(terminal.solution_data(table, solution, welfare))
+        _print_json(terminal.solution_data(table, solution, welfare, *WELFARES[welfare]))
     else:
-        terminal.print_solution(_console(), table, solution, welfare)
+        terminal.print_solution(_console(), table, solution, *WELFARES[welfare])
 
 
 @app.command()
@@ -368,7 +379,7 @@ def reproduce(
     """
     from fairduel.data import DataMissing
     from fairduel.paper.reproduce import reproduce
-    from fairduel.report.write import counted
+    from fairduel.report.criterion import counted
 
     try:
         made = reproduce(names, out, runs, workers, scheduler, data, progress=not quiet)

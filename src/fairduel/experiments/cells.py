@@ -20,7 +20,7 @@ from fairduel._arrays import Floats, Ints
 from fairduel._files import read_whole
 from fairduel.cli import specs as named
 from fairduel.errors import InputError
-from fairduel.experiments.comparison import METRICS
+from fairduel.report.metrics import METRICS
 from fairduel.simulation.loop import MOST_ROUNDS, simulate
 from fairduel.simulation.trajectory import linear_checkpoints, logarithmic_checkpoints
 

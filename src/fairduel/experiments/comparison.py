@@ -15,41 +15,13 @@ from fairduel.cli import specs as named
 from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners.learner import Learner
+from fairduel.report.learners_figure import RunsOf
+from fairduel.report.metrics import METRICS
+from fairduel.report.statistics import estimate
+from fairduel.report.summary import Summary
 from fairduel.simulation.loop import simulate
 from fairduel.simulation.metrics import mean_interval
 from fairduel.simulation.trajectory import Trajectory
-
-# The measures of Section 5.1, by their names in Trajectory, and whether more of it is better.
-METRICS = {
-    "regret": False,
-    "nash_welfare": True,
-    "minimum_welfare": True,
-    "utilitarian_welfare": True,
-    "gini": False,
-}
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over runs, and half of its 95 % interval: NaN where there was one run only."""
-
-    mean: float
-    half_width: float
-
-
-@dataclass(frozen=True)
-class Summary:
-    """How a learner did after the last round.
-
-    runs: how many there are, without those that failed. metrics: by the names in ``METRICS``.
-    identifying: rounds spent on finding the winners.
-    seconds: the median run, since compilation makes a first one slow.
-    """
-
-    runs: int
-    metrics: dict[str, Estimate]
-    identifying: Estimate
-    seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +48,25 @@ class Comparison:
                     rows.append({"learner": label, "run": number, "rounds": rounds, **figures})
         return rows
 
+    def runs_of(self) -> list[RunsOf]:
+        """The regret and utilities of every learner, for its figure."""
+        return [
+            RunsOf(
+                label,
+                runs[0].rounds,
+                np.array([run.regret for run in runs]),
+                np.array([run.utilities[-1] / run.rounds[-1] for run in runs]),
+            )
+            for label, runs in self.trajectories.items()
+        ]
+
     def summaries(self) -> dict[str, Summary]:
         """How every learner did, by its label."""
         return {
             label: Summary(
                 len(runs),
-                {name: _estimate([getattr(run, name)[-1] for run in runs]) for name in METRICS},
-                _estimate([run.phases.get("identify", 0) for run in runs]),
+                {name: estimate([getattr(run, name)[-1] for run in runs]) for name in METRICS},
+                estimate([run.phases.get("identify", 0) for run in runs]),
                 statistics.median(self.seconds[label]),
             )
             for label, runs in self.trajectories.items()
@@ -122,8 +106,3 @@ def compare(
     if not any(trajectories.values()):
         raise InputError("there is no instance to compare the learners on: ask for at least 1 run.")
     return Comparison(trajectories, seconds)
-
-
-def _estimate(values: list[float] | list[int]) -> Estimate:
-    mean, half_width = mean_interval(values)
-    return Estimate(float(mean), float(half_width))

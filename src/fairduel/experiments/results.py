@@ -20,7 +20,7 @@ from fairduel._arrays import Floats, Ints
 from fairduel._files import make_folder, write_whole
 from fairduel.errors import InputError
 from fairduel.experiments.cells import PHASES, Cell, Failure, Record
-from fairduel.experiments.comparison import METRICS
+from fairduel.report.metrics import METRICS
 from fairduel.simulation.metrics import STANDARD_ERRORS
 
 KEPT = "cells"  # the folder of the files of finished tasks

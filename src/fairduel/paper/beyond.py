@@ -19,7 +19,9 @@ from fairduel.paper.figure2 import Figure2
 from fairduel.paper.figure3 import Figure3
 from fairduel.paper.groups import Groups
 from fairduel.report import figures
-from fairduel.report.document import Block, Picture, Section, Table, Text, average, interval, number
+from fairduel.report.document import Block, Picture, Section, Table, Text
+from fairduel.report.numbers import interval, number
+from fairduel.report.statistics import average
 from fairduel.simulation import metrics
 from fairduel.welfare import Nash
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from fairduel._arrays import Floats
-from fairduel.experiments.comparison import METRICS as MORE_IS_BETTER
 from fairduel.paper.comparisons import (
     COMPARABLE,
     FAIRNESS,
@@ -20,6 +19,7 @@ from fairduel.paper.comparisons import (
 from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, METRICS, UTILITARIAN
 from fairduel.report.criterion import more, more_between
 from fairduel.report.document import Claim, Finding
+from fairduel.report.metrics import MORE_IS_BETTER
 
 LITTLE = 0.5  # "maintain": a change is so many times as large as another at most
 

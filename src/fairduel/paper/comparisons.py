@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable, Mapping
 
 from fairduel._arrays import Floats
-from fairduel.experiments.comparison import METRICS as MORE_IS_BETTER
 from fairduel.paper.experiment import FAIR, LEARNERS, METRICS
 from fairduel.report.criterion import more
-from fairduel.report.document import Finding, average, known
+from fairduel.report.document import Finding
+from fairduel.report.metrics import MORE_IS_BETTER
+from fairduel.report.statistics import average, known
 
 Finals = Mapping[str, Mapping[str, Floats]]  # by learner and metric: a value for each run
 

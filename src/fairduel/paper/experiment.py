@@ -10,6 +10,7 @@ import numpy as np
 from fairduel._arrays import Floats, Ints
 from fairduel.experiments import Cell
 from fairduel.experiments.cells import checkpoints
+from fairduel.report import metrics
 from fairduel.report.document import Section
 from fairduel.report.figures import Line, line_of_runs
 
@@ -29,11 +30,8 @@ BASELINES = (*UTILITARIAN, "uniform")
 
 # In the order of Table 1.
 METRICS = {
-    "regret": "Cumulative regret",
-    "minimum_welfare": "Minimum welfare",
-    "nash_welfare": "Nash social welfare",
-    "gini": "Gini coefficient",
-    "utilitarian_welfare": "Utilitarian welfare",
+    name: metrics.METRICS[name].label
+    for name in ("regret", "minimum_welfare", "nash_welfare", "gini", "utilitarian_welfare")
 }
 
 Cells = tuple[Cell, ...]

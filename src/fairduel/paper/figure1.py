@@ -22,7 +22,9 @@ from fairduel.paper.experiment import (
     players,
 )
 from fairduel.report import figures
-from fairduel.report.document import Picture, Section, Table, Text, average, interval, number
+from fairduel.report.document import Picture, Section, Table, Text
+from fairduel.report.numbers import interval, number
+from fairduel.report.statistics import average
 
 # (D, K) in the order of the paper's panels, and horizons that leave room for identification.
 SIZES = ((5, 5), (5, 10), (5, 20), (10, 5), (10, 10), (20, 10))

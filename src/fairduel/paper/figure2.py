@@ -10,7 +10,8 @@ from fairduel.experiments import Cell
 from fairduel.paper.claims import figure2_claims
 from fairduel.paper.experiment import LEARNERS, METRICS, Outcomes, Players, all_of, lines, players
 from fairduel.report import figures
-from fairduel.report.document import Picture, Section, Table, Text, interval
+from fairduel.report.document import Picture, Section, Table, Text
+from fairduel.report.numbers import interval
 
 SHARES = (0.5, 0.7)  # the paper's rho
 ROUNDS = 200_000

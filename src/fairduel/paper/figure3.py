@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,11 +15,12 @@ from fairduel.paper.experiment import LEARNERS, METRICS, Outcomes, Players, all_
 from fairduel.paper.groups import Grouping, Groups
 from fairduel.paper.sushi_claims import data_claims, figure3_claims, unanswered
 from fairduel.report import figures
-from fairduel.report.document import Block, Caution, Claim, Picture, Section, Table, Text, interval
+from fairduel.report.document import Block, Caution, Claim, Picture, Section, Table, Text
+from fairduel.report.numbers import interval
+from fairduel.report.statistics import wilson_interval
 
 ROUNDS = 200_000
 MISSING = "the Sushi data are missing, and synthetic ones say nothing about it"
-Z = 1.959964  # the normal distribution has 95 % within so many standard deviations
 
 
 @dataclass(frozen=True)
@@ -168,15 +168,8 @@ def _unstable(grouping: Grouping) -> str:
 
 
 def _share(count: int, total: int) -> str:
-    low, high = wilson(count, total)
+    low, high = wilson_interval(count, total)
     return f"{count} of {total} ({low:.0%} to {high:.0%})"
-
-
-def wilson(count: int, total: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share, which few and even no counts leave sensible."""
-    middle = (count + Z**2 / 2) / (total + Z**2)
-    spread = Z / (total + Z**2) * math.sqrt(count * (total - count) / total + Z**2 / 4)
-    return middle - spread, middle + spread
 
 
 def _smallest_gap(grouping: Grouping) -> float | None:

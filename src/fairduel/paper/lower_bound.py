@@ -16,17 +16,9 @@ from fairduel.experiments import Cell
 from fairduel.paper.experiment import FAIR, LEARNERS, Cells, Outcomes
 from fairduel.report import figures
 from fairduel.report.criterion import more
-from fairduel.report.document import (
-    Claim,
-    Picture,
-    Section,
-    Table,
-    Text,
-    average,
-    interval,
-    known,
-    number,
-)
+from fairduel.report.document import Claim, Picture, Section, Table, Text
+from fairduel.report.numbers import interval, number
+from fairduel.report.statistics import average, known
 
 SQUARES = (4, 8)  # D = K, for the slope in T
 HORIZONS = tuple(10**power for power in range(3, 9))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fairduel.experiments import Cell
-from fairduel.experiments.comparison import METRICS as MORE_IS_BETTER
 from fairduel.paper.claims import table1_claims
 from fairduel.paper.experiment import (
     LEARNERS,
@@ -20,7 +19,10 @@ from fairduel.paper.experiment import (
     players,
 )
 from fairduel.paper.printed import TABLE1
-from fairduel.report.document import Block, Section, Table, Text, Verdict, average, interval
+from fairduel.report.document import Block, Section, Table, Text, Verdict
+from fairduel.report.metrics import MORE_IS_BETTER
+from fairduel.report.numbers import interval
+from fairduel.report.statistics import average
 
 ENVIRONMENT = "paper:users=10,arms=10,gap=0.1"
 ROUNDS = 200_000

@@ -15,7 +15,9 @@ from fairduel.learners.tournament import Tournament
 from fairduel.paper.experiment import FAIR, LEARNERS, Cells, Outcomes
 from fairduel.report import figures
 from fairduel.report.criterion import more
-from fairduel.report.document import Claim, Picture, Section, Table, Text, average, number
+from fairduel.report.document import Claim, Picture, Section, Table, Text
+from fairduel.report.numbers import number
+from fairduel.report.statistics import average
 
 GAP_GUESS = Tournament().gap_guess  # the paper's Delta-hat
 CHECKPOINTS = "log:10"

@@ -9,20 +9,16 @@ import numpy as np
 import fairduel
 from fairduel.cli.grid import Grid
 from fairduel.experiments.cells import digest
-from fairduel.experiments.comparison import METRICS, Estimate, Summary
 from fairduel.experiments.results import Results
 from fairduel.report import figures
-from fairduel.report.document import Block, Caution, Document, Picture, Section, Table, interval
+from fairduel.report.document import Block, Caution, Document, Picture, Section, Table
+from fairduel.report.metrics import METRICS
+from fairduel.report.numbers import interval
 from fairduel.report.provenance import machine
-from fairduel.simulation.metrics import mean_interval
+from fairduel.report.statistics import estimate
+from fairduel.report.summary import Summary
 
-HEADINGS = {
-    "regret": "Regret",
-    "nash_welfare": "Nash welfare",
-    "minimum_welfare": "Minimum welfare",
-    "utilitarian_welfare": "Mean welfare",
-    "gini": "Gini",
-}
+HEADINGS = {name: metric.short for name, metric in METRICS.items()}
 COLUMNS = 3  # panels beside each other
 
 
@@ -34,7 +30,7 @@ def summaries(grid: Grid, results: Results, environment: str, rounds: int) -> di
             metric: results.final(environment, learner, metric, rounds)
             for metric in (*METRICS, "identify", "seconds")
         }
-        estimates = {name: _estimate(values[name]) for name in (*METRICS, "identify")}
+        estimates = {name: estimate(values[name]) for name in (*METRICS, "identify")}
         identifying = estimates.pop("identify")
         seconds = float(np.median(values["seconds"]))
         found[learner] = Summary(len(values["seconds"]), estimates, identifying, seconds)
@@ -167,8 +163,3 @@ def _with_results(grid: Grid, results: Results, environment: str, rounds: int) -
 
 def _title(grid: Grid, environment: str, rounds: int) -> str:
     return f"{environment}, {rounds:,} rounds" if len(grid.rounds) > 1 else environment
-
-
-def _estimate(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Estimate:
-    mean, half_width = mean_interval(values)
-    return Estimate(float(mean), float(half_width))
