@@ -11,9 +11,10 @@ import pytest
 from fairduel.cli import specs as named
 from fairduel.environments import random_instance
 from fairduel.errors import InputError
-from fairduel.experiments.comparison import METRICS, Comparison, compare
+from fairduel.experiments.comparison import Comparison, compare
 from fairduel.instance import Instance
 from fairduel.learners import FairETC, Learner, UniformOverUsers
+from fairduel.report.metrics import METRICS
 from fairduel.simulation.metrics import mean_interval
 from fairduel.simulation.trajectory import Trajectory
 from fairduel.welfare import Utilitarian

@@ -25,7 +25,8 @@ from fairduel.paper.printed import TABLE1
 from fairduel.paper.table1 import BETTER, Table1
 from fairduel.paper.upper_bound import UpperBound
 from fairduel.report.criterion import CRITERION, described, fact, few_runs, more, more_between
-from fairduel.report.document import Caution, Claim, Verdict, interval, number
+from fairduel.report.document import Caution, Claim, Verdict
+from fairduel.report.numbers import interval, number
 from fairduel.report.write import counted, to_markdown
 from fake_sweep import fake_sweep, fake_world
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -76,7 +76,7 @@ def compare(
     from fairduel.experiments.progress import can_go_on
     from fairduel.report import terminal
 
-    given = {"learners": learner, "environments": environment, "rounds": rounds}
+    given: dict[str, Any] = {"learners": learner, "environments": environment, "rounds": rounds}
     given |= {"runs": runs, "seed": seed, "checkpoints": checkpoints, "welfare": welfare}
     asked = read_grid(grid, given)
     with can_go_on(out):

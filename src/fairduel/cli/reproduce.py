@@ -50,8 +50,8 @@ def reproduce(
       fairduel reproduce figure2 --runs 2 --out clustered
     """
     from fairduel.data import DataMissing
-    from fairduel.paper.reproduce import reproduce
-    from fairduel.report.write import counted
+    from fairduel.paper import reproduce
+    from fairduel.report.criterion import counted
 
     try:
         made = reproduce(names, out, runs, workers, scheduler, data, progress=not quiet)

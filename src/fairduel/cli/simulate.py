@@ -86,7 +86,7 @@ def simulate(
     from fairduel.experiments import Checkpoints, compare
     from fairduel.report import rows as row_files
     from fairduel.report import terminal
-    from fairduel.report.learners_figure import FORMATS, learners_picture
+    from fairduel.report.style import FORMATS, image
 
     check_output(plot, FORMATS)
     check_output(rows, row_files.FORMATS)
@@ -113,7 +113,7 @@ def simulate(
     if rows is not None and summaries:
         write(rows, row_files.FORMATS[rows.suffix.lower()](results.rows.to_pylist()), quiet)
     if plot is not None and summaries:
-        write(plot, learners_picture(runs_of(results), plot.suffix.lower(), log), quiet)
+        write(plot, image(results.plot(), plot.suffix.lower()), quiet)
     if results.failures:
         first = results.failures[0]
         raise typer.Exit(fail(f"{first.cell}: {first.reason}", 2 if first.bad_input else 1))

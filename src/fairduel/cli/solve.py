@@ -10,6 +10,14 @@ import typer
 from fairduel.cli.output import console, print_json
 
 
+LABELS = {
+    "nash": ("Nash welfare", True),
+    "frank-wolfe": ("Nash welfare", True),
+    "utilitarian": ("mean utility", True),
+    "egalitarian": ("smallest utility", False),
+}
+
+
 def solve(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A .csv or .json file, or - for standard input.")
@@ -31,14 +39,14 @@ def solve(
       echo '[[1, 0.2], [0.3, 0.9]]' | fairduel solve - --welfare egalitarian --json
     """
     from fairduel._files import read_whole
-    from fairduel.cli import specs as named
+    from fairduel.cli import specs
     from fairduel.data.scores import read_scores
     from fairduel.report import terminal
 
     source = "standard input" if file == "-" else file
     table = read_scores(sys.stdin.buffer.read() if file == "-" else read_whole(file), source)
-    solution = named.welfare(welfare, table.weights).maximize(table.scores)
+    solution = specs.welfare(welfare, table.weights).maximize(table.scores)
     if as_json:
-        print_json(terminal.solution_data(table, solution, welfare))
+        print_json(terminal.solution_data(table, solution, welfare, *LABELS[welfare]))
     else:
-        terminal.print_solution(console(), table, solution, welfare)
+        terminal.print_solution(console(), table, solution, *LABELS[welfare])

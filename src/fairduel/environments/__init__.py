@@ -1,4 +1,4 @@
-"""Where instances come from: one family a file, as a function and as an environment of many runs."""
+"""Where instances come from: a family a file, as a function and as an environment of runs."""
 
 from fairduel.environments.clustered import Clustered, clustered_instance
 from fairduel.environments.environment import Environment

@@ -14,10 +14,12 @@ from fairduel.experiments.keys import code_digest
 from fairduel.experiments.results import Players, Results, Setting
 from fairduel.report import figures
 from fairduel.report.document import Block, Caution, Document, Picture, Section, Table
+from fairduel.report.learners_figure import RunsOf, learners_figure
 from fairduel.report.metrics import METRICS
 from fairduel.report.numbers import interval
 from fairduel.report.provenance import machine
 from fairduel.report.statistics import estimate, known
+from fairduel.report.style import image
 from fairduel.report.summary import Summary
 from fairduel.report.write import write_report
 
@@ -42,23 +44,37 @@ def summaries(results: Results, players: Players) -> dict[str, Summary]:
     return found
 
 
-def regret_picture(results: Results) -> Figure:
-    """Draw the regret over time, a panel for each environment and horizon."""
+def picture(results: Results) -> Figure:
+    """Draw regret and utilities of one setting, or the regret in a panel for each of several."""
+    settings = _with_results(results)
+    if not settings:
+        raise InputError("no simulation has succeeded, so there is nothing to draw.")
+    if len(settings) == 1:
+        (players,) = settings.values()
+        return learners_figure(_runs_of(results, players), _is_logarithmic(players))
     panels = [
         # What is long for a panel goes on in a second line.
         _panel(results, players, "regret", _title(results, setting).replace(":", ":\n", 1))
-        for setting, players in _with_results(results).items()
+        for setting, players in settings.items()
     ]
-    if not panels:
-        raise InputError("no simulation has succeeded, so there is nothing to draw.")
-    return figures.grid(panels, min(len(panels), COLUMNS))
+    return figures.grid(panels, COLUMNS)
+
+
+def _runs_of(results: Results, players: Players) -> list[RunsOf]:
+    found = []
+    for label, cells in players.items():
+        rounds, regret = results.curve(cells, "regret")
+        good = ~np.isnan(regret).any(axis=1)
+        utilities = results.utilities(cells)[good] / cells[0].rounds
+        found.append(RunsOf(label, rounds, regret[good], utilities))
+    return found
 
 
 def write(results: Results, folder: Path, command: str = "") -> Path:
     """Write the report and the picture of the regret; return the path of the page."""
     page, _ = write_report(document(results, command), folder)
     if _with_results(results):
-        write_whole(folder / "regret.png", figures.png(regret_picture(results)))
+        write_whole(folder / "regret.png", image(picture(results), ".png"))
     return page
 
 
@@ -142,9 +158,12 @@ def _panel(
         figures.line_of_runs(label, *results.curve(cells, metric), style)
         for style, (label, cells) in enumerate(players.items())
     )
-    spacings = {cell.checkpoints.spacing for cells in players.values() for cell in cells}
-    logarithmic = metric == "regret" and spacings == {"log"}
+    logarithmic = metric == "regret" and _is_logarithmic(players)
     return figures.Panel(title, lines, ylabel=metric if ylabel else "", logarithmic=logarithmic)
+
+
+def _is_logarithmic(players: Players) -> bool:
+    return all(cell.checkpoints.spacing == "log" for cells in players.values() for cell in cells)
 
 
 def _table(results: Results, players: Players, rounds: int) -> Table:

@@ -127,10 +127,10 @@ class Results:
         return {setting: by_learner for setting, by_learner in found.items() if by_learner}
 
     def plot(self) -> Figure:
-        """Draw the regret over time, a panel for each environment and horizon."""
-        from fairduel.experiments.comparison import regret_picture
+        """Draw regret and what users got; with several settings, the regret in a panel each."""
+        from fairduel.experiments.comparison import picture
 
-        return regret_picture(self)
+        return picture(self)
 
     def report(self, folder: str | Path, command: str = "") -> Path:
         """Write report.html, report.md and their pictures; return the path of the page.

@@ -28,7 +28,8 @@ from fairduel.paper.groups import Groups, prepare
 from fairduel.paper.lower_bound import LowerBound
 from fairduel.paper.table1 import Table1
 from fairduel.paper.upper_bound import UpperBound
-from fairduel.report.document import Block, Caution, Document, Table, Text
+from fairduel.report.criterion import few_runs
+from fairduel.report.document import Block, Caution, Document, Section, Table, Text
 from fairduel.report.provenance import machine
 from fairduel.report.write import write_report
 
@@ -102,7 +103,7 @@ def reproduce(
         facts = _facts(command, results, time.perf_counter() - began)
         document = Document(
             "Multi-User Dueling Bandits, reproduced",
-            _summary(experiments, results, missing, failures),
+            (*_summary(experiments, results, missing, failures), *_weak(sections)),
             sections,
             facts,
         )
@@ -169,6 +170,12 @@ def _summary(
         blocks.append(Caution(f"{len(failures)} cells failed and are left out of everything."))
         blocks.append(Table(("Cell and reason",), rows))
     return tuple(blocks)
+
+
+def _weak(sections: Sequence[Section]) -> list[Block]:
+    """Warn of verdicts from fewer runs than the paper's."""
+    said = few_runs((claim for section in sections for claim in section.claims), PAPER_RUNS)
+    return [Caution(said)] if said else []
 
 
 def _command(
