@@ -105,7 +105,7 @@ def code_digest(modules: frozenset[str]) -> str:
 
 def _closure(modules: frozenset[str]) -> set[str]:
     """Return the modules and all that they import, as far as these are followed."""
-    own = {name.partition(".")[0] for name in modules}
+    own = {name.partition(".")[0] for name in modules} - set(LIBRARIES)  # these have versions
     waiting, found = set(modules), set[str]()
     while waiting:
         name = waiting.pop()
