@@ -12,8 +12,7 @@ from fairduel.paper.beyond import HARD_HORIZONS, HORIZONS, RANDOM, SIX, SIZES, B
 from fairduel.paper.experiment import LEARNERS
 from fairduel.paper.groups import Groups
 from fairduel.report.document import Document, Picture, Table, Text
-from fairduel.simulation import metrics
-from fairduel.simulation import simulate
+from fairduel.simulation import metrics, simulate
 from fake_sweep import fake_world
 
 
