@@ -15,7 +15,7 @@ def _moments(wins: Floats) -> tuple[Floats, Floats]:
 
 
 def champions(wins: Floats, candidates: Bools | None = None) -> Ints:
-    """Return each user's likeliest Condorcet winner so far, among ``candidates`` (D, K) where given.
+    """Return each user's likeliest Condorcet winner, among ``candidates`` (D, K) if given.
 
     The arm i with the highest product over j of the probability that i beats j, each from a
     normal approximation of its posterior. It is defined whether or not a user has a Condorcet

@@ -18,7 +18,7 @@ LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 @part
 def beta_fraction(a: float, b: float) -> float:
-    """Return the continued fraction of the incomplete beta function at 1/2 (DLMF 8.17.22), a >= b."""
+    """Return the continued fraction of the incomplete beta at 1/2 (DLMF 8.17.22), a >= b."""
     c, d = 1.0, 1.0 / (1.0 - 0.5 * (a + b) / (a + 1.0))
     value = d
     for m in range(1, 1000):
@@ -60,7 +60,7 @@ def below_half(a: float, b: float) -> tuple[float, float, float]:
 
 @part
 def almost_normal_below_half(a: float, b: float) -> tuple[float, float, float]:
-    """Return the same for many answers: cube roots are nearly normal (Abramowitz, Stegun 26.5.22)."""
+    """Do so for many answers: cube roots are nearly normal (Abramowitz, Stegun 26.5.22)."""
     n = a + b
     deviation = math.sqrt(a * b / (n + 1.0)) / n
     w1, w2 = (0.5 * b) ** (1.0 / 3.0), (0.5 * a) ** (1.0 / 3.0)
@@ -80,8 +80,8 @@ def posterior(
     """Infer every user's winner and scores, given the answers and that there is a winner.
 
     P[d, i, j] ~ Beta(wins + prior, losses + prior), independent, and conditioned on some arm
-    beating all others. So arm w is d's winner with a probability in proportion to the product over k
-    of P(w beats k); and given that it is, only the pairs of w are known to be above 1/2.
+    beating all others. So the probability that arm w is d's winner is in proportion to the product
+    over k of P(w beats k); and given that it is, only the pairs of w are known to be above 1/2.
 
     Returns, for each d, k and w: log P(w beats k); mean and standard deviation of d's score of k
     if w is the winner; for each d and w the probability of that; and mean and variance of the

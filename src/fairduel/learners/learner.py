@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from fairduel._arrays import Floats
 from fairduel.errors import InputError
@@ -13,6 +12,7 @@ from fairduel.offers import Play
 from fairduel.tally import Tally
 
 State = TypeVar("State")
+Kind = Literal["nothing-asked", "exploit", "drawn-along", "winner", "scores"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Rationale:
     part of the gain that answers about the pair bring.
     """
 
-    kind: str
+    kind: Kind
     pair: tuple[int, int] | None = None
     rounds: int = 0
     gain: float = 0.0
@@ -87,10 +87,7 @@ class Learner(ABC, Generic[State]):
 
     def outlook(self, state: State) -> Outlook:
         """Return where learning stands; only for learners that explain themselves."""
-        raise InputError(
-            f"{type(self).__name__} cannot tell whether more answers are worth asking for: "
-            "use FairVOI."
-        )
+        raise InputError(f"{type(self).__name__} cannot tell where people stand: use FairVOI.")
 
     def rationale(self, state: State, shown: tuple[int, int] | None) -> Rationale | None:
         """Return why the arms ``shown`` last were chosen; None if the learner cannot tell.
@@ -102,6 +99,9 @@ class Learner(ABC, Generic[State]):
 
 def check_learner(learner: object) -> None:
     """Refuse a name, a class, and whatever else is not a learner with its settings."""
+    if isinstance(learner, str | type):
+        raise InputError(f"the learner is {learner!r}: give a learner itself, like FairVOI().")
     if not isinstance(learner, Learner):
-        what = learner.__name__ if inspect.isclass(learner) else repr(learner)
-        raise InputError(f"the learner is {what}: give a Learner, like FairVOI().")
+        raise InputError(
+            f"{type(learner).__name__} is not a learner: derive the class from fairduel.Learner."
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -161,6 +160,9 @@ class _Bridge(Objective):
 
 def check_welfare(welfare: object) -> None:
     """Refuse a name, a class, and whatever else is not a welfare with its settings."""
+    if isinstance(welfare, str | type):
+        raise InputError(f"the welfare is {welfare!r}: give a welfare itself, like Nash().")
     if not isinstance(welfare, Welfare):
-        what = welfare.__name__ if inspect.isclass(welfare) else repr(welfare)
-        raise InputError(f"the welfare is {what}: give a Welfare, like Nash().")
+        raise InputError(
+            f"{type(welfare).__name__} is not a welfare: derive the class from fairduel.Welfare."
+        )

@@ -114,9 +114,14 @@ class FairVOI(Learner[VOIState]):
         if at is None:
             return Rationale("drawn-along", None, offer.rounds, asked.gain, asked.cost)
         i, j = asked.pairs[at].tolist()
-        kind = "winner" if asked.about_winner[at] else "scores"
-        share = float(asked.shares[at])
-        return Rationale(kind, (i, j), offer.rounds, asked.gain, asked.cost, share)
+        return Rationale(
+            "winner" if asked.about_winner[at] else "scores",
+            (i, j),
+            offer.rounds,
+            asked.gain,
+            asked.cost,
+            float(asked.shares[at]),
+        )
 
     def _decide(self, state: VOIState) -> Offer:
         posterior = self.posterior(state.tally)
