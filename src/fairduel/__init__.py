@@ -15,7 +15,7 @@ from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
 from fairduel.learners.tournament import Tournament, identify
-from fairduel.live.session import SKIP, TIE, Duel, Session
+from fairduel.live import SKIP, TIE, Duel, Recommendation, Session
 from fairduel.offers import Duels, Mix, Play, Script
 from fairduel.simulation.loop import simulate
 from fairduel.simulation.trajectory import Trajectory, linear_checkpoints, logarithmic_checkpoints
@@ -40,6 +40,7 @@ __all__ = [
     "Mix",
     "Nash",
     "Play",
+    "Recommendation",
     "Script",
     "Session",
     "Solution",

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
 from fairduel._arrays import Bools, Floats, Ints
 from fairduel.errors import InputError
-from fairduel.inference.independent import PRIOR, Belief, Estimates, believe, estimate_utilities
+from fairduel.inference.independent import PRIOR, Belief, believe
 from fairduel.learners._states import changed
+from fairduel.learners.learner import Learner, Outlook, Rationale
 from fairduel.learners.phases import check_winners
 from fairduel.offers import Mix, Play
 from fairduel.tally import Tally
@@ -77,20 +78,6 @@ class VOIState:
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook(Estimates):
-    """Where people stand: what each gets from the present policy, and the following.
-
-    near_best: the probability that the welfare is within 1 % of the best.
-    duels_worth_asking: about how many more duels are worth playing for their answers; 0 means
-    that it is time to stop asking. why: why the last pair was chosen, in words.
-    """
-
-    near_best: float
-    duels_worth_asking: int
-    why: str
-
-
-@dataclass(frozen=True, eq=False)
 class _Worth:
     """What answers are worth, a round: m of a pair gain slope m / (1 + slope m / limit).
 
@@ -104,7 +91,7 @@ class _Worth:
 
 
 @dataclass(frozen=True)
-class FairVOI:
+class FairVOI(Learner[VOIState]):
     """Weighs what every answer is worth over the rounds to come against what it costs now.
 
     welfare: what to maximise, any of this package's. winners: each user's winner, None for those
@@ -118,6 +105,7 @@ class FairVOI:
     welfare: Welfare = field(default_factory=Nash)
     winners: tuple[int | None, ...] | None = None
     anytime: bool = False
+    explains: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _objective(self.welfare, None)
@@ -150,27 +138,33 @@ class FairVOI:
     def policy(self, state: VOIState) -> Floats:
         return self._best(self._belief(state))
 
-    def outlook(
-        self, state: VOIState, arms: Sequence[str] = (), shown: tuple[int, int] | None = None
-    ) -> Outlook:
-        """Where people stand now.
-
-        ``arms`` are names for the words in it, and ``shown`` is the last duel, to say why it was
-        chosen; without it, it is said of the duel that is worth most.
-        """
+    def outlook(self, state: VOIState) -> Outlook:
         belief = self._belief(state)
         policy = self._best(belief)
         rng = np.random.default_rng([state.seed, _SEED_OF_ITS_OWN + 1, state.tally.rounds])
         sample = belief.sample(rng)
         values = self.welfare.value(sample @ policy)
         best = self._values(sample, self.welfare.follow(sample, policy))
-        names = [*arms] or [f"arm {k + 1}" for k in range(policy.size)]
         return Outlook(
-            **vars(estimate_utilities(belief, policy, sample)),
             near_best=float((values >= NEAR * best).mean()),
             duels_worth_asking=self._duels_worth_asking(state, belief, policy),
-            why=_why(state.offer, names, shown),
         )
+
+    def rationale(self, state: VOIState, shown: tuple[int, int] | None) -> Rationale:
+        """Why the shown pair was chosen; without it, why the pair that is worth most was."""
+        offer = state.offer
+        if offer is None:
+            return Rationale("nothing-asked")
+        asked = offer.asked
+        if asked is None:
+            return Rationale("exploit", rounds=offer.rounds)
+        at = 0 if shown is None else _position(asked, shown)
+        if at is None:
+            return Rationale("drawn-along", rounds=offer.rounds, gain=asked.gain, cost=asked.cost)
+        i, j = asked.pairs[at].tolist()
+        kind = "winner" if asked.about_winner[at] else "scores"
+        share = float(asked.shares[at])
+        return Rationale(kind, (i, j), offer.rounds, asked.gain, asked.cost, share)
 
     def _belief(self, state: VOIState) -> Belief:
         return believe(state.tally.wins, self.winners)
@@ -414,32 +408,9 @@ def _after(worth: _Worth, duels: Floats) -> _Worth:
     return _Worth(worth.slope * kept**2, worth.limit * kept, worth.winner_slope * kept**2)
 
 
-def _why(offer: Offer | None, arms: Sequence[str], shown: tuple[int, int] | None) -> str:
-    if offer is None:
-        return "Nothing has been asked yet."
-    asked = offer.asked
-    if asked is None:
-        return "Both were drawn from the present policy: no answers are worth asking for at a cost."
-    at = 0 if shown is None else _position(asked, shown)
-    if at is None:
-        return "Both are the same, or were drawn along with pairs that are worth asking about."
-    first, second = (arms[k] for k in asked.pairs[at])
-    about = "what somebody's favourite is" if asked.about_winner[at] else "how good they are"
-    these = "this round" if offer.rounds == 1 else f"{offer.rounds:,} rounds"
-    return (
-        f"To learn {about}: in rounds of the present policy, the answers of {these} bring "
-        f"{_number(asked.gain)} in the time to come and cost {_number(asked.cost)}; "
-        f"{asked.shares[at]:.0%} of what they bring is for votes on {first} and {second}."
-    )
-
-
 def _position(asked: Asked, shown: tuple[int, int]) -> int | None:
     found = np.flatnonzero((asked.pairs == sorted(shown)).all(axis=1))
     return int(found[0]) if found.size else None
-
-
-def _number(number: float) -> str:
-    return f"{number:,.0f}" if number >= 10.0 or number < 0.005 else f"{number:.2g}"
 
 
 @functools.cache
