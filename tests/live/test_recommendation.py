@@ -73,10 +73,10 @@ def test_names_cannot_break_a_table() -> None:
     told = Recommendation(arms, {user: Interval(0.5, 0.4, 0.6)}, {user: None}, ())
     lines = str(told).splitlines()
     assert lines[:4] == [
-        "Choose        how often",
-        "寿司                50%",
-        r"a\nb                30%",
-        r"\x1b[31mred         20%",
+        "Choose       how often",
+        "寿司               50%",
+        r"a\nb               30%",
+        r"\x1b[31mred        20%",
     ]
     assert r"Nothing is known yet about what <b>&\n likes." in lines
     page = told._repr_html_()
@@ -86,7 +86,7 @@ def test_names_cannot_break_a_table() -> None:
 
 def test_a_notebook_shows_the_same() -> None:
     page = OUTLOOK._repr_html_()
-    cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", page)
+    cells = re.findall(r"<t[hd] [^>]*>(.*?)</t[hd]>", page)
     said = re.findall(r"<p>(.*?)</p>", page)
     printed = str(OUTLOOK)
     for text in [*cells, *said]:
