@@ -168,6 +168,13 @@ def test_nobody_needs_to_vote_on_what_teaches_nothing() -> None:
     assert session._state is before
 
 
+def test_an_option_does_not_win_against_itself() -> None:
+    session = new_session(UniformOverUsers(winners=(0, 1, 2)))
+    duel = next(duel for duel in iter(session.ask, None) if duel.left == duel.right)
+    session.tell(duel, {"ann": duel.left, "bob": TIE})
+    assert not session._votes.tally.wins.any()
+
+
 @pytest.mark.parametrize(
     ("users", "arms", "horizon", "sentence"),
     [

@@ -459,7 +459,7 @@ def test_a_disk_that_fails_is_told_and_the_journal_goes_on_from_there(
         with pytest.raises(InputError, match=r"cannot write to .*Input/output error"):
             session.ask()
     # Nobody knows whether that line is on disk, so this session does not write another behind it.
-    with pytest.raises(InputError, match=r"go on from it with Session\.resume"):
+    with pytest.raises(InputError, match=r"not as this session left it; go on .* Session\.resume"):
         session.ask()
     assert fingerprint(session) == before
     resumed = Session.resume(path)

@@ -29,8 +29,9 @@ _VERSION = 1  # of either
 class Storage(ABC):
     """Keeps one session: a document, and the events since.
 
-    A session appends an event before it takes effect. So ``append`` has to have it safe when it
-    returns, or raise; and after it has raised, nothing more until the storage was read again.
+    A session appends an event before it takes effect. So ``append`` has it safe when it returns,
+    or raises. After it has raised, either the event is not kept, or nothing more is until the
+    storage is read again.
     """
 
     @abstractmethod
@@ -126,7 +127,7 @@ class Journal(Storage):
 
     def __init__(self, path: AnyPath) -> None:
         self.path = path
-        self._end: _End | None = None  # unknown before it is read, and after a failure
+        self._end: _End | None = None  # not known before it is read
 
     def __repr__(self) -> str:
         return f"Journal({self})"
@@ -147,12 +148,9 @@ class Journal(Storage):
         self._end = _End(checksum, len(line), len(line))
 
     def append(self, event: Event) -> None:
-        end, self._end = self._end, None
+        end = self._end
         if end is None:
-            raise self._error(
-                "it was not read, or could not be written to the last time; "
-                "go on from it with Session.resume"
-            )
+            raise self._error("it was not read; go on from it with Session.resume")
         line, checksum = _line(_event_data(event), end.checksum)
         try:
             self._write(line, end)
@@ -187,8 +185,9 @@ class Journal(Storage):
 
     def _write(self, line: bytes, end: _End) -> None:
         with open(self.path, "r+b") as file:
+            # Another process has written to it, or a line of ours got there only in part.
             if os.fstat(file.fileno()).st_size != end.size:
-                raise OSError("something else has written to it")
+                raise OSError("it is not as this session left it")
             file.truncate(end.offset)
             file.seek(end.offset)
             file.write(line)
