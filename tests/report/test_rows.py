@@ -3,13 +3,10 @@
 import csv
 import io
 import json
-import sys
 from typing import Any
 
 import pyarrow.parquet as pq
-import pytest
 
-from fairduel.errors import InputError
 from fairduel.report import rows as tables
 
 ROWS: list[dict[str, Any]] = [
@@ -31,10 +28,3 @@ def test_json_is_the_rows() -> None:
 
 def test_parquet_is_the_rows() -> None:
     assert pq.read_table(io.BytesIO(tables.to_parquet(ROWS))).to_pylist() == ROWS
-
-
-def test_without_pyarrow_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(InputError, match=r"pip install 'fairduel\[parquet\]'"):
-        tables.to_parquet(ROWS)

@@ -443,7 +443,7 @@ from fairduel.simulation import simulate
 
 instance = random_instance(2, 3, 0.3, 1)
 for learner in (FairETC(), FairEpsilonGreedy(), UniformOverUsers.as_run()):
-    run = simulate(learner, instance, 5000, 7, 50)
+    run = simulate(instance, 5000, learner, seed=7, checkpoints=50)
     print(run.utilities.tobytes().hex(), run.earned.tobytes().hex(), run.policy.tobytes().hex())
 """
 

@@ -51,7 +51,8 @@ def picture(results: Results) -> Figure:
         raise InputError("no simulation has succeeded, so there is nothing to draw.")
     if len(settings) == 1:
         (players,) = settings.values()
-        return learners_figure(_runs_of(results, players), _is_logarithmic(players))
+        welfare = results.cells[0].welfare.label
+        return learners_figure(_runs_of(results, players), _is_logarithmic(players), welfare)
     panels = [
         # What is long for a panel goes on in a second line.
         _panel(results, players, "regret", _title(results, setting).replace(":", ":\n", 1))

@@ -37,11 +37,13 @@ class RunsOf:
     utilities: Floats
 
 
-def learners_figure(learners: Sequence[RunsOf], logarithmic: bool = False) -> Figure:
+def learners_figure(
+    learners: Sequence[RunsOf], logarithmic: bool = False, welfare: str = "Nash welfare"
+) -> Figure:
     """Draw regret and utilities side by side, as means over the runs with 95 % intervals.
 
-    Left: cumulative regret over the rounds (Eq. 5), on logarithmic axes if asked for. Right: what
-    the users get, from the worst off to the best off.
+    Left: cumulative regret in ``welfare`` over the rounds (Eq. 5), on logarithmic axes if asked
+    for. Right: what the users get, from the worst off to the best off.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -52,6 +54,7 @@ def learners_figure(learners: Sequence[RunsOf], logarithmic: bool = False) -> Fi
         figure = Figure(figsize=(11, height), dpi=150, layout="constrained")
         left, right = figure.subplots(1, 2)
         _draw_regret(left, learners, logarithmic)
+        left.set_title(f"Cumulative regret in {welfare}")
         _draw_utilities(right, learners)
         runs = len(learners[0].regret)
         note = f"Mean of {runs} runs; shaded: 95 % interval" if runs > 1 else "One run"
@@ -77,7 +80,6 @@ def _draw_regret(axes: Axes, learners: Sequence[RunsOf], logarithmic: bool) -> N
         bands.append((rounds, mean, half_width, look["color"]))
         ends[each.label] = (float(rounds[-1]), float(mean[-1]), look["color"])
     draw_bands(axes, bands)
-    axes.set_title("Cumulative regret in Nash welfare")
     _scale_rounds(axes, last, logarithmic)
     _label(axes, ends)
 

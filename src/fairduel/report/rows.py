@@ -8,8 +8,6 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fairduel.errors import InputError
-
 Rows = Sequence[dict[str, Any]]
 
 
@@ -29,25 +27,13 @@ def to_json(rows: Rows) -> bytes:
 
 
 def to_parquet(rows: Rows) -> bytes:
-    """One row group, compressed; needs pyarrow."""
-    require_pyarrow()
+    """Return one row group, compressed."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(list(rows)), buffer)
     return buffer.getvalue()
-
-
-def require_pyarrow() -> None:
-    """Say how to get pyarrow where it is missing, better before the work than after it."""
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        raise InputError(
-            "Parquet files need pyarrow: install it with pip install 'fairduel[parquet]', "
-            "or write .csv or .json instead."
-        ) from error
 
 
 FORMATS: dict[str, Callable[[Rows], bytes]] = {
