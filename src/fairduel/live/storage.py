@@ -169,7 +169,7 @@ class Journal(Storage):
             items.append(item)
         if not items:
             raise self._damaged(1)
-        document: Document = items[0]["session"]
+        document: Document = items[0].get("session", {})
         events = [self._event(number, item) for number, item in enumerate(items[1:], 2)]
         self._end = _End(checksum, len(text) - len(rest), len(text))
         return document, events
