@@ -24,8 +24,4 @@ def infer(
 
     given = [None] * len(wins) if winners is None else winners
     known = np.array([-1 if w is None else w for w in given], np.int64)
-    log_beats, means, stds, probabilities, scores, variances = posterior.posterior(
-        wins, known, prior
-    )
-    counts = wins + wins.transpose(0, 2, 1) + 2.0 * prior
-    return Posterior(probabilities, log_beats, means, stds, scores, variances, counts)
+    return Posterior(*posterior.posterior(wins, known, prior))

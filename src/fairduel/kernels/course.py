@@ -19,7 +19,7 @@ _SPAN = 64  # epsilon_t is bounded over t / 64 rounds at a time, in which it fal
 
 @part
 def _epsilon(rate: float, size: int, t: int) -> float:
-    """Theorem 4.3 with t counted from 1, clipped to a probability."""
+    """Return epsilon_t of Theorem 4.3 with t counted from 1, clipped to a probability."""
     return min(1.0, rate * float((math.log(size * t) / t) ** (1.0 / 3.0)))
 
 
@@ -27,7 +27,7 @@ def _epsilon(rate: float, size: int, t: int) -> float:
 def exploration_gaps(
     rng: np.random.Generator, rate: float, size: int, before: int, horizon: int, steps: int
 ) -> Ints:
-    """Rounds without exploration before each of the next ``steps`` explorations.
+    """Draw the rounds without exploration before each of the next ``steps`` explorations.
 
     Round t explores with probability epsilon_t, independently. By thinning, a span of rounds at a
     time: candidates come after geometric times at the epsilon of the span's first round, which no
@@ -61,7 +61,7 @@ def exploration_gaps(
 
 @kernel((_INTS, types.int64))
 def least_played(plays: Ints, steps: int) -> Ints:
-    """Which pair each step plays: always one that was played least, the first of those."""
+    """Return which pair each step plays: the first of those that were played least."""
     counts = plays.copy()
     chosen = np.empty(steps, np.int64)
     for step in range(steps):
@@ -77,7 +77,7 @@ def least_played(plays: Ints, steps: int) -> Ints:
 
 @part
 def _fill_scores(won: Floats, heard: Floats, winners: Ints, scores: Floats) -> None:
-    """The empirical scores (Algorithm 1, lines 2-5)."""
+    """Write the empirical scores (Algorithm 1, lines 2-5)."""
     users, arms = won.shape
     for user in range(users):
         for arm in range(arms):
@@ -90,7 +90,7 @@ def _fill_scores(won: Floats, heard: Floats, winners: Ints, scores: Floats) -> N
 def _hear(
     won: Floats, heard: Floats, user: int, winner: int, left: int, right: int, answer: float
 ) -> int:
-    """Count a user's answer to a duel; gives the arm that it is about, or -1."""
+    """Count a user's answer to a duel; return the arm that it is about, or -1."""
     if winner == left:
         arm, share = right, 1.0 - answer
     elif winner == right:
@@ -106,7 +106,7 @@ def _hear(
 def running_scores(
     won: Floats, heard: Floats, winners: Ints, pairs: Ints, answers: Floats
 ) -> Floats:
-    """Empirical scores (n+1, D, K) before the first and after each of the n answered duels.
+    """Return empirical scores (n+1, D, K) before the first and after each of n answered duels.
 
     The duels are added to ``won`` and ``heard``.
     """
@@ -127,7 +127,7 @@ def running_scores(
 def _add_user(
     scores: Floats, policy: Floats, weight: float, prices: Floats, user: int, gradient: Floats
 ) -> None:
-    """What a user adds to the centred gradient, and its price: the weight over the utility."""
+    """Add a user to the centred gradient, and write its price: the weight over the utility."""
     utility = 0.0
     for arm in range(policy.size):
         utility += scores[arm] * policy[arm]
@@ -147,7 +147,7 @@ def stays_best(
     weights: Floats,
     tolerance: float,
 ) -> int:
-    """After how many of the n answered duels the policy is not of highest Nash welfare any more.
+    """Return after how many of n answered duels the policy no longer has the highest Nash welfare.
 
     n + 1 if it always is. It is where no entry of the centred gradient, q_k = sum_d w_d
     (S[d, k] - u_d) / u_d, is above the tolerance: the solver's own certificate, by which it would
@@ -176,6 +176,6 @@ def stays_best(
                 scores[user, arm] = score
                 _add_user(scores[user], policy, weights[user], prices, user, gradient)
         for k in range(arms):
-            if not gradient[k] <= tolerance:  # NaN where somebody gets nothing
+            if not gradient[k] <= tolerance:  # NaN where some user gets nothing
                 return step + 1
     return len(pairs) + 1

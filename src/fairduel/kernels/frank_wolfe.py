@@ -10,7 +10,7 @@ from fairduel.kernels.compiler import kernel, part
 
 @part
 def find_gradient(scores: Floats, inverse: Floats, gradient: Floats) -> None:
-    """g_k = sum_d S[d, k] / u_d; four users at a time, as in the Newton method."""
+    """Write g_k = sum_d S[d, k] / u_d; four users at a time, as in the Newton method."""
     n_users, n_arms = scores.shape
     for k in range(n_arms):
         gradient[k] = 0.0
@@ -28,7 +28,7 @@ def find_gradient(scores: Floats, inverse: Floats, gradient: Floats) -> None:
 
 @part
 def begin(scores: Floats, policy: Floats, utility: Floats) -> None:
-    """The uniform policy."""
+    """Write the uniform policy and its utilities."""
     n_users, n_arms = scores.shape
     for k in range(n_arms):
         policy[k] = 1.0 / n_arms
@@ -50,7 +50,7 @@ def climb(
     inverse: Floats,
     gradient: Floats,
 ) -> int:
-    """Write the policy; give the number of iterations."""
+    """Write the policy; return the number of iterations."""
     begin(scores, policy, utility)
     before = -math.inf
     for t in range(iterations):
@@ -78,7 +78,7 @@ def climb(
 
 @kernel("Tuple((f8[:, ::1], i8[::1]))(f8[:, :, ::1], i8, f8, f8)")
 def follow(scores: Floats, iterations: int, tolerance: float, floor: float) -> tuple[Floats, Ints]:
-    """The policy for each of many score matrices, and how many iterations it took."""
+    """Return the policy for each of many score matrices, and how many iterations it took."""
     n_matrices, n_users, n_arms = scores.shape
     policies, taken = np.empty((n_matrices, n_arms)), np.empty(n_matrices, np.int64)
     utility, inverse, gradient = np.empty(n_users), np.empty(n_users), np.empty(n_arms)

@@ -27,8 +27,8 @@ def judge(
 ) -> bool:
     """Take the loser of i and j out of ``candidates`` for every user whose answers make it sure.
 
-    ``width`` is that of ``samples`` duels; fewer answers have a wider one. Gives whether anybody
-    has answered at all.
+    ``width`` is that of ``samples`` duels; fewer answers have a wider one. Returns whether any
+    user has answered at all.
     """
     users, arms = candidates.shape
     answered = False
@@ -42,7 +42,7 @@ def judge(
         won = wins[user, i, j] - before[user, 0]
         lost = wins[user, j, i] - before[user, 1]
         answers = won + lost
-        if left == 1 or answers == 0:  # an unlikely error must leave somebody
+        if left == 1 or answers == 0:  # even an unlikely error leaves an arm
             continue
         needed = width * math.sqrt(max(1.0, samples / answers))
         # |p - 1/2| > width / 2 (line 12), with p = won / answers.

@@ -44,7 +44,7 @@ CHOSEN, FREE, IS_FREE = range(3)
 
 @part
 def survey(scores: Floats, weights: Floats, users: Floats) -> float:
-    """Each user's best score, and utility under the uniform policy; gives the weight served."""
+    """Write each user's best score and uniform utility; return the weight that is served."""
     n_users, n_arms = scores.shape
     four = n_users - n_users % 4
     for d in range(0, four, 4):
@@ -77,7 +77,7 @@ def survey(scores: Floats, weights: Floats, users: Floats) -> float:
 
 @part
 def invert(users: Floats) -> None:
-    """1 / u, and 0 for unserved users, who then weigh nothing anywhere."""
+    """Write 1 / u, and 0 for unserved users, who then weigh nothing anywhere."""
     for d in range(users.shape[1]):
         users[INVERSE, d] = 1.0 / users[UTILITY, d] if users[WEIGHT, d] > 0.0 else 0.0
 
@@ -92,7 +92,7 @@ def out_of_range(users: Floats) -> bool:
 
 @part
 def rescale(scores: Floats, users: Floats) -> Floats:
-    """Every row over its best score: the same problem, and no inverse overflows."""
+    """Return every row over its best score: the same problem, and no inverse overflows."""
     n_users, n_arms = scores.shape
     copy = np.zeros((n_users, n_arms))
     for d in range(n_users):
@@ -126,7 +126,7 @@ def usable(arms: Floats, index: Ints, n_users: int) -> bool:
 
 @part
 def choose_start(arms: Floats, index: Ints, n_users: int) -> None:
-    """The arms of steepest ascent from the uniform policy, in proportion to their gradients.
+    """Begin with the arms of steepest ascent from the uniform policy, weighted by gradients.
 
     Where users are many more than arms, most arms will be needed: start from all of them.
     """
@@ -175,7 +175,7 @@ def cover(scores: Floats, served: float, users: Floats, arms: Floats, index: Int
 
 @part
 def list_support(arms: Floats, index: Ints) -> int:
-    """Choose the arms in use; gives how many."""
+    """Choose the arms in use; return how many."""
     count = 0
     for k in range(arms.shape[1]):
         if arms[POLICY, k] > 0.0:
@@ -189,7 +189,7 @@ def list_support(arms: Floats, index: Ints) -> int:
 def find_utilities(
     scores: Floats, arms: Floats, index: Ints, count: int, utilities: Floats
 ) -> None:
-    """u = S x for the shares of the chosen arms: sums of what is positive, so all digits hold."""
+    """Write u = S x for the chosen arms: sums of what is positive, so all digits hold."""
     n_users = scores.shape[0]
     four = n_users - n_users % 4
     for d in range(0, four, 4):
@@ -210,7 +210,7 @@ def find_utilities(
 
 @part
 def price(scores: Floats, users: Floats, arms: Floats) -> float:
-    """The centred gradient; gives the gap."""
+    """Write the centred gradient; return the gap."""
     n_users, n_arms = scores.shape
     for k in range(n_arms):
         arms[GRADIENT, k] = 0.0
@@ -245,7 +245,7 @@ def price(scores: Floats, users: Floats, arms: Floats) -> float:
 
 @part
 def choose_working_set(arms: Floats, index: Ints, tolerance: float) -> int:
-    """The arms in use, and the steepest others: two, and half as many as are in use."""
+    """Choose the arms in use and the steepest others: two, and half as many as are in use."""
     count = list_support(arms, index)
     count = add_steepest(arms, index, tolerance, 2 + count // 2, count)
     for j in range(count):
@@ -277,7 +277,7 @@ def add_steepest(arms: Floats, index: Ints, least: float, wanted: int, first: in
 def build_model(
     scores: Floats, users: Floats, index: Ints, count: int, rows: Floats, curvature: Floats
 ) -> None:
-    """G, from four users at a time."""
+    """Write G, from four users at a time."""
     n_users = scores.shape[0]
     for i in range(count):
         for j in range(i + 1):
@@ -362,7 +362,7 @@ def solve_model(
 
 @part
 def find_reach(arms: Floats, index: Ints, n_free: int) -> tuple[float, int]:
-    """How much of the move stays within the simplex, and which arm stops it (-1 if none)."""
+    """Return how much of the move stays within the simplex, and which arm stops it (or -1)."""
     reach, first = 1.0, -1
     for i in range(n_free):
         j = index[FREE, i]
@@ -375,7 +375,7 @@ def find_reach(arms: Floats, index: Ints, n_free: int) -> tuple[float, int]:
 
 @part
 def find_residual(arms: Floats, count: int, curvature: Floats) -> None:
-    """The model's gradient at the shares: q - Gp."""
+    """Write the model's gradient at the shares: q - Gp."""
     for i in range(count):
         arms[RESIDUAL, i] = arms[SLOPE, i]
     for j in range(count):
@@ -387,7 +387,7 @@ def find_residual(arms: Floats, count: int, curvature: Floats) -> None:
 
 @part
 def worst_dropped(arms: Floats, index: Ints, count: int, slack: float) -> int:
-    """The dropped arm of highest residual, if that is above the level of the free ones; else -1."""
+    """Return the dropped arm of highest residual, if above the level of the free ones; or -1."""
     most = slack
     for j in range(count):
         most += arms[RESIDUAL, j] * arms[SHARE, j]
@@ -402,7 +402,7 @@ def worst_dropped(arms: Floats, index: Ints, count: int, slack: float) -> int:
 def find_move(
     arms: Floats, index: Ints, count: int, floor: float, curvature: Floats, factor: Floats
 ) -> int:
-    """The best move of the free arms that makes the shares sum to 1; gives how many are free.
+    """Write the best move of the free arms, shares summing to 1; return how many are free.
 
     One arm, the base, takes what the others leave: with columns taken relative to the base's the
     sum is no constraint any more, and the rest is a Cholesky factorisation.
@@ -436,7 +436,7 @@ def find_move(
 def factorise(
     arms: Floats, index: Ints, n: int, floor: float, curvature: Floats, factor: Floats
 ) -> None:
-    """L with L'L = M, where M is the curvature of n free arms relative to the base, the next one.
+    """Write L with L'L = M, the curvature of n free arms relative to the base, the next one.
 
     Rows are eliminated from the last to the first, so that inner loops start at 0 and vectorise.
     An arm that equals a mixture of others has a pivot of zero, and rounding alone in its row. A
@@ -515,7 +515,7 @@ def advance(
 
 @part
 def step_length(users: Floats, enough: float) -> float:
-    """1 if F falls there by no more than ``enough`` a step; else a point where it is that flat."""
+    """Return 1 if F falls there by at most ``enough`` a step; else where it is that flat."""
     low, high, length = 0.0, 1.0, 1.0
     for _ in range(60):
         slope = slope_at(users, length)
@@ -531,7 +531,7 @@ def step_length(users: Floats, enough: float) -> float:
 
 @part
 def slope_at(users: Floats, length: float) -> float:
-    """The slope of F at a part of the way from u to the trial; leaves the inverses there."""
+    """Return the slope of F at a part of the way from u to the trial; leave inverses there."""
     slope = 0.0
     for d in range(users.shape[1]):
         if users[WEIGHT, d] > 0.0:
@@ -557,7 +557,7 @@ def climb(
     curvature: Floats,
     factor: Floats,
 ) -> float:
-    """Make ``arms[POLICY]`` the best one, from what it is if ``warm``; give its gap."""
+    """Make ``arms[POLICY]`` the best one, from what it is if ``warm``; return its gap."""
     n_users, n_arms = scores.shape
     served = survey(scores, weights, users)
     if served == 0.0:  # nobody can be given anything, so nothing is better than anything else
@@ -592,7 +592,7 @@ def climb(
 def follow(
     scores: Floats, weights: Floats, start: Floats, tolerance: float
 ) -> tuple[Floats, Floats]:
-    """The best policy for each of many score matrices, begun from the one before; and the gaps.
+    """Return the best policy for each score matrix, begun from the one before, and the gaps.
 
     An empty ``start`` leaves it open where to begin with the first.
     """

@@ -31,7 +31,7 @@ def _objective(function: Callable[[Floats, Floats, Floats, int], float]) -> Any:
 
 @_objective
 def product(weights: Floats, utilities: Floats, gradient: Floats, users: int) -> float:
-    """Nash welfare: the product of the utilities to the power of their weights."""
+    """Evaluate Nash welfare: the product of the utilities to the power of their weights."""
     value = 1.0
     for d in range(users):
         value *= utilities[d] if weights[d] == 1.0 else utilities[d] ** weights[d]
@@ -42,7 +42,7 @@ def product(weights: Floats, utilities: Floats, gradient: Floats, users: int) ->
 
 @_objective
 def mean(weights: Floats, utilities: Floats, gradient: Floats, users: int) -> float:
-    """Utilitarian welfare: the weighted mean of the utilities."""
+    """Evaluate utilitarian welfare: the weighted mean of the utilities."""
     value = 0.0
     for d in range(users):
         gradient[d] = weights[d] / users
@@ -52,7 +52,7 @@ def mean(weights: Floats, utilities: Floats, gradient: Floats, users: int) -> fl
 
 @_objective
 def smallest(weights: Floats, utilities: Floats, gradient: Floats, users: int) -> float:
-    """Egalitarian welfare: the smallest utility; users who tie for it share the gradient."""
+    """Evaluate egalitarian welfare: the smallest utility. Users who tie share the gradient."""
     least = utilities[0]
     for d in range(users):
         least = min(least, utilities[d])

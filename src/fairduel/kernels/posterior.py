@@ -76,26 +76,27 @@ def almost_normal_below_half(a: float, b: float) -> tuple[float, float, float]:
 @kernel((_CUBE, _INTS, _FLOAT))
 def posterior(
     wins: Floats, known: Ints, prior: float
-) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats]:
+) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats]:
     """Infer every user's winner and scores, given the answers and that there is a winner.
 
     P[d, i, j] ~ Beta(wins + prior, losses + prior), independent, and conditioned on some arm
     beating all others. So the probability that arm w is d's winner is in proportion to the product
     over k of P(w beats k); and given that it is, only the pairs of w are known to be above 1/2.
 
-    Returns, for each d, k and w: log P(w beats k); mean and standard deviation of d's score of k
-    if w is the winner; for each d and w the probability of that; and mean and variance of the
-    scores, whoever the winner is. ``known[d]`` is d's winner if it is known, else -1.
+    Returns the fields of ``inference.Posterior``, in order. ``known[d]`` is d's winner if it is
+    known, else -1.
     """
     n_users, n_arms = wins.shape[0], wins.shape[1]
     log_beats = np.zeros((n_users, n_arms, n_arms))
     means = np.ones((n_users, n_arms, n_arms))
     stds = np.zeros((n_users, n_arms, n_arms))
+    counts = np.empty((n_users, n_arms, n_arms))
     probabilities = np.zeros((n_users, n_arms))
     scores, variances = np.zeros((n_users, n_arms)), np.zeros((n_users, n_arms))
     for d in range(n_users):
         for k in range(n_arms):
             for w in range(n_arms):
+                counts[d, k, w] = wins[d, k, w] + wins[d, w, k] + 2.0 * prior
                 if k != w:
                     log_beats[d, k, w], mean, deviation = below_half(
                         wins[d, k, w] + prior, wins[d, w, k] + prior
@@ -116,7 +117,7 @@ def posterior(
                 square = stds[d, k, w] ** 2 + (means[d, k, w] - scores[d, k]) ** 2
                 variances[d, k] += probabilities[d, w] * square
             variances[d, k] = max(variances[d, k], 1e-12)
-    return log_beats, means, stds, probabilities, scores, variances
+    return probabilities, log_beats, means, stds, scores, variances, counts
 
 
 @kernel((_TABLE, _TABLE, _CUBE, _CUBE, _ROW, _TABLE, _CUBE))

@@ -13,13 +13,13 @@ _POLICIES = types.float64[:, ::1]
 _WINS = types.float64[:, :, ::1]
 _PREFERENCES = types.Array(types.float64, 3, "A", readonly=True)  # laid out anyhow
 
-# Up to so many rounds, drawing each is cheaper than drawing the counts.
+# Up to this number of rounds, drawing each is cheaper than drawing the counts.
 _SINGLY = 64
 
 
 @part
 def _draw_arm(rng: np.random.Generator, policy: Floats) -> int:
-    """~ policy, by inversion; the last arm with a chance takes what rounding leaves over."""
+    """Draw from the policy, by inversion; the last arm in it takes what rounding leaves over."""
     u = rng.random()
     last = 0
     for arm in range(policy.size):
@@ -33,7 +33,7 @@ def _draw_arm(rng: np.random.Generator, policy: Floats) -> int:
 
 @part
 def _draw_counts(rng: np.random.Generator, policy: Floats, rounds: int, counts: Ints) -> None:
-    """~ Multinomial(rounds, policy), by conditional binomials."""
+    """Draw from Multinomial(rounds, policy), by conditional binomials."""
     left = 1.0
     for arm in range(policy.size):
         counts[arm] = 0
@@ -49,7 +49,7 @@ def _draw_counts(rng: np.random.Generator, policy: Floats, rounds: int, counts: 
 
 @part
 def _mix(rng: np.random.Generator, policy: Floats, rounds: int, shown: Ints, plays: Ints) -> None:
-    """Both arms from the policy, for so many rounds."""
+    """Draw both arms from the policy, for a number of rounds."""
     if rounds <= _SINGLY:
         for _ in range(rounds):
             i = _draw_arm(rng, policy)
@@ -82,7 +82,7 @@ def _same(policies: Floats, a: int, b: int) -> bool:
 def walk(
     rng: np.random.Generator, policies: Floats, gaps: Ints, duels: Ints, lengths: Ints
 ) -> tuple[Ints, Ints]:
-    """Policies and duels in turn, through stretches that end anywhere; see Nature.walk.
+    """Play policies and duels in turn, through stretches that end anywhere; see Nature.walk.
 
     What is counted does not tell the rounds of a stretch apart, so those of one policy are drawn
     together, whatever duels come between.
@@ -120,7 +120,7 @@ def walk(
 
 @kernel((_RNG, _PREFERENCES, _PAIRS))
 def toss(rng: np.random.Generator, preferences: Floats, pairs: Ints) -> Floats:
-    """(n, D) 1 where a user prefers the left arm of a pair, played once; else 0."""
+    """Draw answers (n, D): 1 where a user prefers the left arm of a pair, played once; else 0."""
     answers = np.empty((len(pairs), len(preferences)))
     for row in range(len(pairs)):
         i, j = pairs[row]
@@ -131,7 +131,7 @@ def toss(rng: np.random.Generator, preferences: Floats, pairs: Ints) -> Floats:
 
 @kernel((_WINS, _PAIRS, _INTS, _POLICIES))
 def count_answers(wins: Floats, pairs: Ints, counts: Ints, answers: Floats) -> None:
-    """Add the answers (n, D) to so many duels of each pair; an arm shown twice tells nothing."""
+    """Add answers (n, D) to ``counts`` duels of each pair; an arm against itself tells nothing."""
     for row in range(len(pairs)):
         i, j = pairs[row]
         if i != j:

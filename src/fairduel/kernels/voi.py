@@ -43,7 +43,7 @@ def value_scores(
     means: Floats,
     counts: Floats,
 ) -> tuple[Floats, Floats, Floats]:
-    """What knowing everything better is worth, a round, split between pairs and winners.
+    """Return what knowing everything better is worth, a round, split among pairs and winners.
 
     Draw m is what the mean scores may become: ``drawn[m]``, the scores moved by ``shifts`` and by
     taking ``winners[m]`` for granted, both shrunk so that a share lambda = ``shares[m]`` of the
@@ -51,7 +51,7 @@ def value_scores(
     derivative of the mean gain in lambda is a sum over the entries that moved (envelope theorem:
     policies stay as they are); integrated over lambda it splits the gain among them.
 
-    Gives slopes (K, K), i < j: a pair's gains, each over the answers that it rests on; limits:
+    Returns slopes (K, K), i < j: a pair's gains, each over the answers that it rests on; limits:
     its gains; and what it is worth to know that w is d's winner (D, K).
     """
     n_draws, n_users, n_arms = drawn.shape
@@ -82,7 +82,7 @@ def value_scores(
 
 @part
 def surprising(score: float, variance: float, surprise: float) -> float:
-    """A score that is so many standard deviations better than its mean; or worse, if negative.
+    """Return a score that is ``surprise`` standard deviations better than its mean, or worse.
 
     A few lost duels leave a long tail, which a normal distribution would cut off. So deviations
     are measured by likelihood: n KL(p, q) = surprise^2 / 2 for a probability p from n answers.
@@ -106,7 +106,7 @@ def surprising(score: float, variance: float, surprise: float) -> float:
 def suppose(
     scores: Floats, variances: Floats, parts: Floats, signs: Floats, surprises: Floats
 ) -> Floats:
-    """The scores if arm k proves better or worse by ``surprises[s]``: case k * S + s, (.., D, K).
+    """Return scores (.., D, K) if arm k proves different by ``surprises[s]``: case k * S + s.
 
     ``signs[k]`` is 1 for better and -1 for worse. ``parts[d, k]`` is user d's part of the variance
     of what k is worth; the users' scores share a surprise in the likeliest way.
@@ -128,7 +128,7 @@ def suppose(
 def value_arms(
     gains: Floats, parts: Floats, chances: Floats, counts: Floats
 ) -> tuple[Floats, Floats]:
-    """What it is worth a round to look again at arms; slopes and limits as above.
+    """Return what it is worth a round to look again at arms; slopes and limits as above.
 
     ``gains[k]`` is what it would gain to know arm k's scores. Each user's part of the variance
     lies with the pair of the arm and that user's winner.
@@ -150,7 +150,7 @@ def value_arms(
 def value_winners(
     which: Ints, losses: Floats, log_beats: Floats, counts: Floats
 ) -> tuple[Floats, Floats]:
-    """What it is worth a round to ask who a user's winner is; slopes and limits as above.
+    """Return what it is worth a round to ask who users' winners are; slopes and limits as above.
 
     ``losses[c]`` is what is lost because (user, arm) ``which[c]`` may be a winner and is not
     taken for it. Each pair (w, j) stands in w's way, not only that with the likeliest winner: an
@@ -187,7 +187,7 @@ def price_block(
     gradients: Floats,
     users: Floats,
 ) -> float:
-    """What a block of duels of two policies, the ``sides``, is worth a round; and its gradients.
+    """Return what a block of duels of two policies, the ``sides``, is worth; write its gradients.
 
     The welfare of the sides, and over the rounds left the gain of the answers: m duels of a pair
     gain slope m / (1 + slope m / limit), as the variance of a mean falls.
@@ -216,7 +216,7 @@ def price_block(
 
 @part
 def tilt(policy: Floats, gradient: Floats, rate: float) -> None:
-    """A step of exponentiated gradient ascent, scaled by the largest advantage of any arm."""
+    """Take a step of exponentiated gradient ascent, scaled by the largest advantage of any arm."""
     mean, top, spread, total = 0.0, gradient.max(), 0.0, 0.0
     for k in range(policy.size):
         mean += policy[k] * gradient[k]
@@ -242,10 +242,10 @@ def choose(
     starts: Floats,
     steps: int,
 ) -> tuple[float, int, Floats]:
-    """The two policies and the block of rounds that gain most, found from several starts (S, 2, K).
+    """Find the two policies and the block of rounds that gain most, from several starts (S, 2, K).
 
     A long block may be worth its cost where most of its gain comes early, so what counts is what
-    the block gains in all, over playing the first start. Gives that, the block and the policies.
+    the block gains in all, over playing the first start. Returns that, the block and the policies.
     """
     n_users, n_arms = scores.shape
     users, gradients = np.empty((2, n_users)), np.empty((2, n_arms))

@@ -29,7 +29,7 @@ from fairduel.welfare import FrankWolfe, Nash, Welfare
 # Explorations planned in one offer: enough that Python's share of the time is small.
 _SCRIPT_STEPS = 1000
 _SCRIPT_ANSWERS = 32_000  # with few users and arms more: larger arrays cost more to get than fill
-_SCRIPT_SCORES = 5_000_000  # with very many fewer, of so many scores in all
+_SCRIPT_SCORES = 5_000_000  # with very many users and arms fewer: the scores of a script, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +57,8 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
     whether |A*| in epsilon_t is the number of distinct winners, or of users. warm_up: whether
     every pair is played once first. keep_identification: whether the estimates begin with the
     answers of the identification, or with none. least_played: whether to explore the pair played
-    least so far, or in turn. solve_every: solve again after so many explorations (and where a
-    driver stops an offer within which that was due).
+    least so far, or in turn. solve_every: how many explorations lie between two solutions (and
+    where a driver stops an offer within which one was due, it is solved there).
 
     The exploration times do not depend on answers. They are drawn ahead, exactly, and only
     explorations count in the estimates (Algorithm 2, line 10), so between two of them the policy
@@ -82,12 +82,12 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
 
     @classmethod
     def as_written(cls, **settings: Any) -> FairEpsilonGreedy:
-        """Algorithm 2 and Theorem 4.3 as the paper states them; the default."""
+        """Return Algorithm 2 and Theorem 4.3 as the paper states them; the default."""
         return cls(**settings)
 
     @classmethod
     def as_run(cls, **settings: Any) -> FairEpsilonGreedy:
-        """The settings that the numbers of the paper's Table 1 come from."""
+        """Return the settings that the numbers of the paper's Table 1 come from."""
         preset: dict[str, Any] = {
             "welfare": FrankWolfe(),
             "tournament": AS_RUN_TOURNAMENT,
@@ -132,11 +132,11 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         return guess(self.welfare, self.tournament, state.tournament, state.later)
 
     def rate(self, users: int, arms: int, winners: int) -> float:
-        """The factor of epsilon_t that does not change with t (Theorem 4.3)."""
+        """Return the factor of epsilon_t that does not change with t (Theorem 4.3)."""
         return self.exploration * math.cbrt(users**2 * arms * winners)
 
     def _warm_up(self, state: EpsilonGreedyState) -> Duels:
-        """Lines 3-6: every pair once, as far as the horizon allows."""
+        """Return the duels of lines 3-6: every pair once, as far as the horizon allows."""
         assert state.later is not None
         pairs = self._pairs(state)
         wanted = np.full(len(pairs), int(self.warm_up), np.int64)
@@ -145,14 +145,14 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         return Duels(pairs, np.maximum(wanted - played, 0))
 
     def _begin(self, state: EpsilonGreedyState) -> EpsilonGreedyState:
-        """The first script: pairs count as explored if the identification counts."""
+        """Turn to the first script: pairs count as explored if the identification counts."""
         pairs = self._pairs(state)
         plays = state.tournament.tally.plays * int(self.keep_identification)
         explored = (plays + plays.T)[pairs[:, 0], pairs[:, 1]]
         return changed(state, script=0, length=0, explored=explored)
 
     def _ask_script(self, state: EpsilonGreedyState) -> tuple[Play, EpsilonGreedyState]:
-        """Lines 7-16, from where the script stands."""
+        """Offer lines 7-16, from where the script stands."""
         state = self._solve_if_due(state)
         if state.length is not None and state.done >= state.length:
             state, gaps = self._next_script(state)
@@ -189,7 +189,7 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         return changed(state, length=length), gaps
 
     def _gaps(self, state: EpsilonGreedyState) -> Ints:
-        """Rounds before each exploration of this script."""
+        """Return the rounds before each exploration of this script."""
         from fairduel.kernels import course
 
         users, arms = state.tournament.candidates.shape
@@ -204,7 +204,7 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         )
 
     def _schedule(self, state: EpsilonGreedyState, steps: int) -> Ints:
-        """Which pair each of the first steps of this script explores.
+        """Return which pair each of the first steps of this script explores.
 
         In turn, or the one played least.
         """
@@ -217,13 +217,13 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         return (before + np.arange(steps)) % len(state.explored)
 
     def _script_steps(self, state: EpsilonGreedyState) -> int:
-        """Explorations in a script."""
+        """Return the number of explorations in a script."""
         users, arms = state.tournament.candidates.shape
         steps = max(_SCRIPT_STEPS, _SCRIPT_ANSWERS // max(users, arms))
         return int(min(steps, max(1, _SCRIPT_SCORES // (users * arms))))
 
     def _solve_if_due(self, state: EpsilonGreedyState) -> EpsilonGreedyState:
-        """Line 12: the best policy, again once ``solve_every`` explorations were answered."""
+        """Find the best policy (line 12), again once ``solve_every`` explorations were answered."""
         heard = self._heard(state)
         new = heard - state.solved_with
         users = len(state.tournament.candidates)
@@ -236,7 +236,7 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         return changed(state, policy=policy, solved_with=heard - beyond)
 
     def _next_solution(self, state: EpsilonGreedyState) -> int:
-        """After how many more explorations, all of them answered, the policy is computed again."""
+        """Return after how many more explorations, all answered, the policy is computed again."""
         users = len(state.tournament.candidates)
         new = self._heard(state) - state.solved_with
         return max(1, math.floor(self.solve_every - new / users))
@@ -260,7 +260,7 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         return empirical_scores(self._wins(state), winners)
 
     def _won_and_heard(self, state: EpsilonGreedyState) -> tuple[Floats, Floats]:
-        """(D, K) of each user's duels of its winner and an arm: those the arm won, and all."""
+        """Return, for each user's winner and arm (D, K), the duels that the arm won, and all."""
         winners = self.tournament.winners(state.tournament)
         wins, users = self._wins(state), np.arange(len(winners))
         won = wins[users, :, winners]

@@ -59,12 +59,12 @@ class FairETC(Learner[ETCState]):
 
     @classmethod
     def as_written(cls, **settings: Any) -> FairETC:
-        """Algorithm 1 and Theorem 4.2 as the paper states them; the default."""
+        """Return Algorithm 1 and Theorem 4.2 as the paper states them; the default."""
         return cls(**settings)
 
     @classmethod
     def as_run(cls, **settings: Any) -> FairETC:
-        """The settings that the numbers of the paper's Table 1 come from."""
+        """Return the settings that the numbers of the paper's Table 1 come from."""
         preset: dict[str, Any] = {
             "welfare": FrankWolfe(),
             "tournament": AS_RUN_TOURNAMENT,
@@ -105,13 +105,13 @@ class FairETC(Learner[ETCState]):
         return guess(self.welfare, self.tournament, state.tournament, state.explored)
 
     def exploration_length(self, users: int, arms: int, winners: int, horizon: int) -> int:
-        """L of Theorem 4.2 times its constant; at least one duel."""
+        """Return L of Theorem 4.2 times its constant; at least one duel."""
         share = users * horizon / (arms * winners)
         size = math.cbrt(share**2 * math.log(users * arms * horizon))
         return max(1, math.ceil(self.exploration * size))
 
     def _unexplored(self, state: ETCState) -> Duels:
-        """The duels of lines 3-7 that have not been played."""
+        """Return the duels of lines 3-7 that have not been played."""
         assert state.explored is not None
         users, arms = state.tournament.candidates.shape
         winners = self.tournament.winners(state.tournament)
@@ -124,7 +124,7 @@ class FairETC(Learner[ETCState]):
         return Duels(pairs, np.maximum(wanted - played, 0))
 
     def _best(self, state: ETCState) -> Floats:
-        """Line 8; or the best guess where the horizon left some pair unexplored."""
+        """Return the policy of line 8; a guess where the horizon left some pair unexplored."""
         assert state.explored is not None
         winners = self.tournament.winners(state.tournament)
         heard = state.explored.answers[np.arange(len(winners)), :, winners] > 0
@@ -134,7 +134,7 @@ class FairETC(Learner[ETCState]):
 
 
 def _spread(pairs: int, length: int, budget: int) -> Ints:
-    """So many duels for each pair, or as evenly as the budget allows."""
+    """Return ``length`` duels for each pair, or as many as the budget allows, spread evenly."""
     if pairs * length <= budget:
         return np.full(pairs, length, np.int64)
     return budget // pairs + (np.arange(pairs) < budget % pairs)

@@ -14,20 +14,20 @@ from fairduel.tally import Tally
 from fairduel.welfare import Welfare
 
 # What the paper's printed numbers were made with: twice the delta of Theorem 4.2, no split over
-# users, each comparison round judged by its own duels, and a loser out for everybody who is sure.
+# users, each comparison round judged by its own duels, and a loser out for every user who is sure.
 AS_RUN_TOURNAMENT = Tournament(
     confidence_scale=1.0, split_over_users=False, pool_rounds=False, eliminate_for_all=True
 )
 
 
 def check_exploration(constant: float) -> None:
-    """The constant in front of L or epsilon_t must be positive."""
+    """Refuse a constant in front of L or epsilon_t that is not positive."""
     if not (0.0 < constant < math.inf):
         raise InputError(f"exploration is {constant}: it must be a positive number.")
 
 
 def check_winners(winners: tuple[int, ...] | None, users: int, arms: int) -> Ints | None:
-    """Known winners as an array: one arm for each user."""
+    """Return known winners as an array: one arm for each user."""
     if winners is None:
         return None
     if len(winners) != users:
@@ -41,7 +41,7 @@ def check_winners(winners: tuple[int, ...] | None, users: int, arms: int) -> Int
 
 
 def winner_pairs(winners: Ints, arms: int, repeat: bool) -> Ints:
-    """Every (a, a*) with a* a winner and a another arm (Algorithm 1, line 3).
+    """Return every (a, a*) with a* a winner and a another arm (Algorithm 1, line 3).
 
     Two arms that are both winners come twice, once for either, if ``repeat``.
     """
@@ -55,6 +55,6 @@ def winner_pairs(winners: Ints, arms: int, repeat: bool) -> Ints:
 def guess(
     welfare: Welfare, tournament: Tournament, state: TournamentState, later: Tally | None
 ) -> Floats:
-    """The best policy by all that was heard, before the learner itself would say."""
+    """Return the best policy by all that was heard, before the learner itself would decide."""
     wins = state.tally.wins if later is None else state.tally.wins + later.wins
     return welfare.maximize(guessed_scores(wins, tournament.winners(state))).policy

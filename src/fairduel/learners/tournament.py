@@ -69,7 +69,7 @@ class Tournament:
     def init(
         self, users: int, arms: int, budget: int, seed: int, winners: Ints | None = None
     ) -> TournamentState:
-        """The state before the first duel; with known ``winners`` it is over at once."""
+        """Return the state before the first duel; with known ``winners`` it is over at once."""
         if budget < 1:
             raise InputError(f"the budget is {budget}: it must be at least 1 duel.")
         rng = np.random.default_rng([seed, 0])
@@ -86,13 +86,13 @@ class Tournament:
         )
 
     def confidence(self, users: int, arms: int, horizon: int) -> float:
-        """The delta that goes into Algorithm 4 (Theorem 4.2), kept within (0, 1/2]."""
+        """Return the delta of Algorithm 4 (Theorem 4.2), kept within (0, 1/2]."""
         delta = self.confidence_scale * arms * math.log(max(arms, 3) / 2)
         delta = min(0.5, max(delta / (self.gap_guess * horizon), _SUREST))
         return delta / users if self.split_over_users else delta
 
     def ask(self, state: TournamentState) -> tuple[Duels | None, TournamentState]:
-        """The duels to play next; None once everybody's winner is known or the budget is spent."""
+        """Return the duels to play next; None once all winners are known or the budget is spent."""
         if state.before is not None and state.due == 0:
             state = self._judge(state)
         left = state.budget - state.tally.rounds
@@ -113,11 +113,11 @@ class Tournament:
         return changed(state, tally=state.tally + tally, due=due)
 
     def finished(self, state: TournamentState) -> bool:
-        """Whether every user has one candidate left."""
+        """Return whether every user has one candidate left."""
         return bool((state.candidates.sum(axis=1) == 1).all())
 
     def winners(self, state: TournamentState) -> Ints:
-        """Each user's winner, or the likeliest candidate where the budget did not suffice."""
+        """Return each user's winner, or the likeliest candidate where the budget ran out."""
         if self.finished(state):
             return np.asarray(state.candidates.argmax(axis=1), np.int64)
         return champions(state.tally.wins, state.candidates)
@@ -132,7 +132,7 @@ class Tournament:
         return changed(state, match=match, due=samples, before=before)
 
     def _judge(self, state: TournamentState) -> TournamentState:
-        """Algorithm 3, lines 9-22: eliminate for every user whose estimate passes the width."""
+        """Eliminate for every user whose estimate passes the width (Algorithm 3, lines 9-22)."""
         from fairduel.kernels import judging
 
         assert state.match is not None and state.before is not None
@@ -159,7 +159,7 @@ def identify(
 ) -> tuple[Ints, Tally, bool]:
     """Run a tournament on its own against anything that can answer duels.
 
-    ``answer`` plays the duels it is given and returns their tally. Gives each user's winner, all
+    ``answer`` plays the duels it is given and returns their tally. Returns each user's winner, all
     that was heard, and whether the tournament ended before the budget did.
     """
     tournament = tournament or Tournament()
@@ -172,14 +172,14 @@ def identify(
 
 
 def _round_size(round_: int, confidence: float) -> tuple[int, float]:
-    """N_r and h_r of Algorithm 3, lines 4-6."""
+    """Return N_r and h_r of Algorithm 3, lines 4-6."""
     width = 2.0 ** -(round_ + 1)
     adjusted = 6.0 * confidence / (math.pi**2 * round_**2)
     return math.ceil(8.0 * math.log(4.0 / adjusted) / width**2), width
 
 
 def _next_match(state: TournamentState) -> tuple[int, int, int] | None:
-    """The same pair while its user cannot tell; else the champion against the next arm.
+    """Return the same pair while its user cannot tell; else the champion and the next arm.
 
     The arms come up in an order drawn at the start, which is the same in law as drawing each
     challenger at random from those that are left: nothing so far has depended on their order.
@@ -200,5 +200,5 @@ def _next_match(state: TournamentState) -> tuple[int, int, int] | None:
 
 
 def _in_order(state: TournamentState, user: int) -> list[int]:
-    """The arms that are still in for a user, in the order in which they come up."""
+    """Return the arms that are still in for a user, in the order in which they come up."""
     return [arm for arm in state.order[user].tolist() if state.candidates[user, arm]]

@@ -34,12 +34,12 @@ class UniformOverUsers(Learner[UniformState]):
 
     @classmethod
     def as_written(cls, **settings: Any) -> UniformOverUsers:
-        """Identification as Algorithm 4 states it; the default."""
+        """Return identification as Algorithm 4 states it; the default."""
         return cls(**settings)
 
     @classmethod
     def as_run(cls, **settings: Any) -> UniformOverUsers:
-        """The settings that the numbers of the paper's Table 1 come from."""
+        """Return the settings that the numbers of the paper's Table 1 come from."""
         return cls(**({"tournament": AS_RUN_TOURNAMENT} | settings))
 
     def init(self, users: int, arms: int, horizon: int, seed: int) -> UniformState:

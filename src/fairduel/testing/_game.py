@@ -23,7 +23,7 @@ SHORT = 60
 
 
 class Played:
-    """Rounds that were played: the pairs shown, whether anybody listened, and the answers."""
+    """Rounds that were played: the pairs shown, whether answers count, and the answers."""
 
     def __init__(self, pairs: Ints, listen: Bools, answers: Floats) -> None:
         self.pairs = pairs  # (n, 2)
@@ -42,7 +42,7 @@ class Game:
         self.tied = False
         self.heard: Callable[[int], Bools] | None = None
         self._log: list[Played] = []
-        # Each user likes the arms in an order of his own, and is rather sure of it.
+        # Each user likes the arms in an order of their own, and is rather sure of it.
         tastes = np.random.default_rng(users).permuted(np.tile(np.arange(arms), (users, 1)), axis=1)
         self._chances = 1.0 / (1.0 + np.exp(1.7 * (tastes[:, None, :] - tastes[:, :, None])))
         self._voters = {
@@ -63,26 +63,26 @@ class Game:
         return self.learner.policy(self.state)
 
     def play(self, most: int) -> None:
-        """Ask, play no more than so many rounds of the offer, and tell."""
+        """Ask, play at most ``most`` rounds of the offer, and tell."""
         played = self.draw(self.ask(), most)
         self.tell(self.issued(played) + self.answered(played))
 
     def fork(self) -> Game:
-        """A copy that goes its own way from here."""
+        """Return a copy that goes its own way from here."""
         fork = copy.copy(self)
         fork.state, fork._voters, fork._dice = copy.deepcopy((self.state, self._voters, self._dice))
         fork._log = list(self._log)
         return fork
 
     def told(self, tallies: list[Tally]) -> Game:
-        """A copy that was told these tallies, one after the other."""
+        """Return a copy that was told these tallies, one after the other."""
         fork = self.fork()
         for tally in tallies:
             fork.tell(tally)
         return fork
 
     def draw(self, play: Play, most: int) -> Played:
-        """The first rounds of an offer."""
+        """Play the first rounds of an offer."""
         rounds = min(play.rounds, most)
         if isinstance(play, Script):
             if self.heard is not None:  # a script follows complete answers only: play one step
@@ -113,13 +113,13 @@ class Game:
         return Played(pairs, np.isin(np.arange(rounds), duels), answers)
 
     def _drawn(self, policies: Floats) -> Ints:
-        """An arm from each of the policies (n, 2, K)."""
+        """Draw an arm from each of the policies (n, 2, K)."""
         edges = policies.cumsum(axis=2)
         dice = self._dice.random(edges.shape[:2]) * edges[:, :, -1]
         return np.asarray((edges <= dice[:, :, None]).sum(axis=2), np.int64)
 
     def answers(self, pairs: Ints) -> Floats:
-        """What the users say to each pair, in turn."""
+        """Return what the users say to each pair, in turn."""
         answers = np.empty((len(pairs), self.users))
         for i, j in np.unique(np.sort(pairs, axis=1), axis=0).tolist():
             here = (pairs.min(axis=1) == i) & (pairs.max(axis=1) == j)
@@ -132,14 +132,14 @@ class Game:
         return answers
 
     def issued(self, played: Played, which: Bools | None = None) -> Tally:
-        """Plays without answers."""
+        """Return plays without answers."""
         tally = Tally.empty(self.users, self.arms)
         pairs = played.pairs if which is None else played.pairs[which]
         np.add.at(tally.plays, (pairs[:, 0], pairs[:, 1]), 1)
         return tally
 
     def answered(self, played: Played, which: Bools | None = None) -> Tally:
-        """Answers without plays."""
+        """Return answers without plays."""
         tally = Tally.empty(self.users, self.arms)
         telling = played.listen & (played.pairs[:, 0] != played.pairs[:, 1])
         telling &= True if which is None else which
@@ -150,13 +150,13 @@ class Game:
         return tally
 
     def asked_about(self) -> Ints:
-        """Every round in which somebody listened, and the pair shown: (n, 3)."""
+        """Return every round whose answers count, and the pair shown: (n, 3)."""
         pairs = np.concatenate([played.pairs for played in self._log])
         rounds = np.flatnonzero(np.concatenate([played.listen for played in self._log]))
         return np.column_stack([rounds, pairs[rounds]])
 
 
-Cut = Callable[[int], int]  # of so many rounds offered, how many to play
+Cut = Callable[[int], int]  # how many of the rounds offered to play
 
 
 def whole(rounds: int) -> int:
@@ -182,7 +182,7 @@ def play_out(
     tied: bool = False,
     heard: Callable[[int], Bools] | None = None,
 ) -> Game:
-    """A whole game."""
+    """Play a whole game."""
     game = Game(learner, users, arms, horizon, seed)
     game.tied, game.heard = tied, heard
     while game.left > 0:
@@ -191,7 +191,7 @@ def play_out(
 
 
 def moments(learner: Learner[Any]) -> Iterator[Game]:
-    """Copies of games on their way: at the start, in every phase, near the end."""
+    """Yield copies of games on their way: at the start, in every phase, near the end."""
     for horizon in (SHORT, LONG):
         cut = at_random(horizon)
         game = Game(learner, USERS, ARMS, horizon)
@@ -204,14 +204,14 @@ def moments(learner: Learner[Any]) -> Iterator[Game]:
 
 
 def view(game: Game) -> str:
-    """What a game's learner would say now, in full."""
+    """Return what a game's learner would say now, in full."""
     play, _ = game.learner.ask(game.state)
     follows = play.follow(np.zeros((0, game.users))) if isinstance(play, Script) else None
     return as_text((shape(play, 0), follows, game.policy()))
 
 
 def shape(play: Play, skip: int) -> tuple[object, ...]:
-    """All of an offer but its first rounds, without the policies that answers decide."""
+    """Return all of an offer but its first rounds, without the policies that answers decide."""
     if isinstance(play, Mix):
         return "mix", play.left, play.right, play.rounds - skip, play.phase, play.listen
     if isinstance(play, Duels):
@@ -231,7 +231,7 @@ def as_text(value: object) -> str:
 
 
 def _check_offer(play: Play, arms: int) -> None:
-    """Policies are distributions, arms exist, and nothing is played less than never."""
+    """Check that policies are distributions, arms exist, and nothing is negative."""
     if isinstance(play, Mix):
         check_policy(play.left, arms)
         check_policy(play.right, arms)

@@ -20,7 +20,7 @@ from fairduel.welfare import Nash, Welfare
 from fairduel.welfare.welfare import check_welfare
 
 MOST_USERS = 500  # whose utilities may be multiplied: the products of more are too small a number
-SMALLEST = 2.0**-1000  # the product of so many quarters
+SMALLEST = 2.0**-1000  # the product of 500 utilities of 1/4
 NEAR = 0.99  # of the best welfare is near the best
 _SEED_OF_ITS_OWN = 4
 
