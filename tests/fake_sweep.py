@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairduel._arrays import Floats, Ints
+from fairduel._arrays import Floats
 from fairduel.data import sushi_stand_in
 from fairduel.experiments import Cell, Failure, Results
 from fairduel.experiments.cells import CURVES, Record
@@ -57,10 +57,11 @@ def fake_world(patch: pytest.MonkeyPatch) -> None:
 def _record(key: str, cell: Cell) -> Record:
     rounds = cell.checkpoints.of(cell.rounds)
     phases = {"identify": 100 + cell.run, "explore": 50, "exploit": 10}
-    return Record(key, rounds, _curves(cell, rounds), np.ones(2), 0.004, phases, 0.1)
+    curves = _curves(cell, rounds.astype(float))
+    return Record(key, rounds, curves, np.ones(2), 0.004, phases, 0.1)
 
 
-def _curves(cell: Cell, rounds: Ints) -> dict[str, Floats]:
+def _curves(cell: Cell, rounds: Floats) -> dict[str, Floats]:
     learner = cell.learner_label.partition(",")[0]
     level = 1 + zlib.crc32(f"{cell.environment_label} {learner}".encode()) % 7
     luck = 1 + 0.1 * np.random.default_rng([level, cell.run]).standard_normal()

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,11 @@ from fairduel.cli import run as command
 from fairduel.data import Clusters, DataMissing, Rankings, Stability, sushi_stand_in
 from fairduel.environments import hard_instance
 from fairduel.errors import InputError
-from fairduel.experiments import Cell, Results, sweep
+from fairduel.experiments import Cell, Results, run, sweep
 from fairduel.experiments.keys import key_of
 from fairduel.instance import Instance
 from fairduel.paper import claims, groups, lower_bound, reproduction, sushi_claims, upper_bound
+from fairduel.paper.beyond import Beyond
 from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, paper_learner
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
@@ -278,6 +280,19 @@ def test_figure_1_has_the_papers_settings_and_shares_the_runs_of_table_1() -> No
     assert len(table) == 5 * 3
     assert table < {key_of(cell) for cell in figure.cells}
     assert {cell.rounds for cell in Figure2(3).cells} == {200_000}
+
+
+def test_no_two_simulations_have_the_same_labels() -> None:
+    experiments = (Table1, Figure1, Figure2, LowerBound, UpperBound)
+    cells = [cell for kind in experiments for cell in kind(3).cells]
+    cells += Beyond(3, groups.Groups(())).cells
+    by_key = {key_of(cell): cell for cell in cells}
+    labels = [
+        (cell.environment_label, cell.learner_label, cell.rounds, cell.run)
+        for cell in by_key.values()
+    ]
+    assert len(set(labels)) == len(labels) > 1000
+    assert "Paper(users=10, arms=10, gap=0.1)" in {environment for environment, *_ in labels}
 
 
 @pytest.mark.parametrize(("users", "arms"), [(4, 4), (6, 16), (16, 6)])
@@ -591,6 +606,16 @@ def test_the_point_that_sets_the_constant_is_named() -> None:
 
 
 # The whole
+
+
+def test_a_second_call_simulates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = reproduction.reproduce(["figure2"], tmp_path, runs=2, workers=1, progress=False)
+    monkeypatch.setattr(run, "run_cell", lambda cell, key: pytest.fail("again"))
+    second = reproduction.reproduce(["figure2"], tmp_path, runs=2, workers=1, progress=False)
+    sections = [to_markdown(replace(made.document, facts=())) for made in (first, second)]
+    assert sections[0] == sections[1]
+    assert len(first.document.claims) == 5
+    assert not first.failures
 
 
 def test_without_data_all_goes_on_with_a_stand_in(

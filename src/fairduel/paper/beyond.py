@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from fairduel._arrays import Floats
 from fairduel.environments import Random
 from fairduel.experiments import Cell, Checkpoints, Results
 from fairduel.instance import Instance
-from fairduel.learners import FairVOI
+from fairduel.learners import FairVOI, Learner
 from fairduel.paper import lower_bound
 from fairduel.paper.experiment import (
     LEARNERS,
@@ -36,12 +37,12 @@ from fairduel.simulation import metrics
 from fairduel.welfare import Nash
 
 VOI, ANYTIME = lower_bound.VOI, "fair-voi-anytime"
-SIX = LEARNERS | {VOI: "Fair-VOI"}  # the order is that of the styles
+SIX = lower_bound.LABELS  # the order is that of the styles
 SHORT = SIX | {ANYTIME: "Fair-VOI, T unknown"}
 # In tables Fair-VOI comes first: they are wider than many pages.
 COLUMNS = {VOI: SIX[VOI]} | LEARNERS
 SHORT_COLUMNS = {VOI: SHORT[VOI], ANYTIME: SHORT[ANYTIME]} | LEARNERS
-_BEYOND = {VOI: FairVOI(), ANYTIME: FairVOI(anytime=True)}
+_BEYOND: dict[str, Learner[Any]] = {VOI: FairVOI(), ANYTIME: FairVOI(anytime=True)}
 RANDOM = "Random"
 BEST = "Best policy"  # for Nash welfare, from the first round on
 
@@ -58,6 +59,8 @@ Shares = dict[str, Floats]  # by learner: (horizons, runs)
 
 @dataclass(frozen=True)
 class Beyond:
+    """Fair-VOI beside the paper's five learners, on ``runs`` runs of everything."""
+
     runs: int
     sushi: Groups
 
@@ -264,11 +267,14 @@ class Beyond:
 
     def _short_cells(self, size: tuple[int, int], name: str, rounds: int) -> Cells:
         environment = Random(*size)
-        played = _BEYOND[name] if name in _BEYOND else paper_learner(name, "as_written")
-        return cells_of(played, SHORT[name], environment, rounds, range(self.runs), Checkpoints(1))
+        if name in _BEYOND:
+            played, label = _BEYOND[name], SHORT[name]
+        else:
+            played, label = paper_learner(name, "as_written"), f"{SHORT[name]}, as written"
+        return cells_of(played, label, environment, rounds, range(self.runs), Checkpoints(1))
 
     def _chance(self, size: tuple[int, int]) -> Floats:
-        """(runs,) what the uniform policy loses, exactly; the same at every horizon."""
+        """Return (runs,) what the uniform policy loses, exactly; the same at every horizon."""
         instances = [Random(*size).draw(run, HORIZONS[0], 0) for run in range(self.runs)]
         got = [
             each.scores.mean(axis=1).prod() / Nash().maximize(each.scores).value
@@ -278,7 +284,7 @@ class Beyond:
 
 
 def _with_voi(group: Players) -> Players:
-    """And Fair-VOI on the instances of the others."""
+    """Add Fair-VOI on the instances of the others."""
     voi = FairVOI()
     same = tuple(
         replace(cell, learner=voi, learner_label=SIX[VOI]) for cell in next(iter(group.values()))
@@ -291,7 +297,7 @@ def _finals(results: Results, group: Players, metric: str) -> dict[str, Floats]:
 
 
 def _shares(results: Results, cells: Cells) -> Floats:
-    """(runs,) what was lost of what could be had."""
+    """Return (runs,) what was lost of what could be had."""
     best = results.final(cells, "best") * cells[0].rounds
     return np.asarray(results.final(cells, "regret") / best)
 
@@ -301,7 +307,7 @@ def _rate(setting: lower_bound.Setting) -> float:
 
 
 def _best_utilities(cells: Cells) -> Floats:
-    """(runs, D) what each user gets in a round of the best policy."""
+    """Return (runs, D) what each user gets in a round of the best policy."""
     return np.stack([_best_of(_instance(cell)) for cell in cells])
 
 
@@ -314,7 +320,7 @@ def _instance(cell: Cell) -> Instance:
 
 
 def _lines(results: Results, group: Players, metric: str, best: Floats) -> tuple[figures.Line, ...]:
-    """The learners' means over time, and those of the best policy, which has no regret."""
+    """Return the learners' means over time, and those of the best policy, which has no regret."""
     lines = tuple(
         figures.line_of_runs(SIX[learner], *results.curve(cells, metric), style)
         for style, (learner, cells) in enumerate(group.items())
@@ -327,7 +333,7 @@ def _lines(results: Results, group: Players, metric: str, best: Floats) -> tuple
 
 
 def _times_less(finals: Sequence[dict[str, Floats]]) -> str:
-    """How Fair-VOI's mean regret compares with that of the best of the five in each setting."""
+    """Compare Fair-VOI's mean regret with that of the best of the five in each setting."""
     means = [{learner: average(values) for learner, values in each.items()} for each in finals]
     if any(np.isnan(list(each.values())).any() for each in means):
         return "Some runs have no result, so nothing is said about all settings."
@@ -339,7 +345,7 @@ def _times_less(finals: Sequence[dict[str, Floats]]) -> str:
 
 
 def _half_way(shares: dict[tuple[int, int], Shares]) -> str:
-    """From which horizon on half of what could be had is had."""
+    """Say from which horizon on learners get half of what could be had."""
     said = []
     for (users, arms), by_learner in shares.items():
         lost = {learner: [average(row) for row in by_learner[learner]] for learner in SIX}
@@ -354,7 +360,7 @@ def _half_way(shares: dict[tuple[int, int], Shares]) -> str:
 
 
 def _first_below(means: Sequence[float]) -> str:
-    """The first horizon from which on all means are below a half."""
+    """Return the first horizon from which on all means are below a half."""
     above = [place for place, mean in enumerate(means) if not mean < HALF]
     first = above[-1] + 1 if above else 0
     return f"{HORIZONS[first]:,}" if first < len(HORIZONS) else "none"

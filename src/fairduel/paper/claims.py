@@ -21,7 +21,7 @@ from fairduel.report.criterion import more, more_between
 from fairduel.report.document import Claim, Finding
 from fairduel.report.metrics import METRICS, MORE_IS_BETTER
 
-LITTLE = 0.5  # "maintain": a change is so many times as large as another at most
+LITTLE = 0.5  # "maintain": a change is at most this multiple of another
 
 # "Sublinear": with LONGER times as many rounds after identification, the mean regret of one of
 # them falls below FALL times what it was. Regret as T^(2/3) halves it, linear regret keeps it;
@@ -31,7 +31,7 @@ FALL = 0.75
 
 
 def table1_claims(finals: Finals) -> tuple[Claim, ...]:
-    """Section 5.2 on Table 1."""
+    """Judge what Section 5.2 says of Table 1."""
     return (
         *_best_in_the_table(finals),
         *_efficiency_and_fairness(finals),
@@ -40,7 +40,7 @@ def table1_claims(finals: Finals) -> tuple[Claim, ...]:
 
 
 def _best_in_the_table(finals: Finals) -> tuple[Claim, ...]:
-    """What is bold there, and the order of the regrets."""
+    """Judge what is bold there, and the order of the regrets."""
     return (
         Claim(
             "fair-lowest-regret",
@@ -71,7 +71,7 @@ def _best_in_the_table(finals: Finals) -> tuple[Claim, ...]:
 
 
 def _efficiency_and_fairness(finals: Finals) -> tuple[Claim, ...]:
-    """What the utilitarian learners gain, and what they pay for it."""
+    """Judge what the utilitarian learners gain, and what they pay for it."""
     return (
         Claim(
             "efficiency-against-fairness",
@@ -106,7 +106,7 @@ def _efficiency_and_fairness(finals: Finals) -> tuple[Claim, ...]:
 
 
 def _fair_learners(finals: Finals) -> tuple[Claim, ...]:
-    """What the fair learners reach, against the utilitarian ones and Uniform-Over-Users."""
+    """Judge the fair learners against the utilitarian ones and Uniform-Over-Users."""
     return (
         Claim(
             "fair-highest-nash-welfare",
@@ -160,7 +160,10 @@ Rates = Mapping[str, tuple[Floats, Floats]]  # by learner: with fewer rounds, an
 def figure1_claims(
     regrets: Mapping[str, Mapping[str, Floats]], rates: Mapping[str, Rates]
 ) -> tuple[Claim, ...]:
-    """Section 5.2 on Figure 1. By setting: the regret at the end, and the mean of a round."""
+    """Judge what Section 5.2 says of Figure 1.
+
+    By setting: the regret at the end, and the mean of a round.
+    """
     better = [
         more(f"{setting}, {LEARNERS[other]} − {LEARNERS[fair]}", by[other], by[fair])
         for setting, by in regrets.items()
@@ -202,12 +205,12 @@ def _stays(setting: str, name: str, rates: Rates) -> Finding:
 
 
 def figure2_claims(by_share: Mapping[float, Finals]) -> tuple[Claim, ...]:
-    """Section 5.3, for the smaller and the larger share of the majority."""
+    """Judge what Section 5.3 says, for the smaller and the larger share of the majority."""
     return (*_majority_grows(by_share), *_minority_protected(by_share))
 
 
 def _majority_grows(by_share: Mapping[float, Finals]) -> tuple[Claim, ...]:
-    """What changes with it."""
+    """Judge what changes as the majority grows."""
     (low, smaller), (high, larger) = sorted(by_share.items())
     change = f"from ρ = {low} to {high}"
     return (
@@ -248,7 +251,7 @@ def _majority_grows(by_share: Mapping[float, Finals]) -> tuple[Claim, ...]:
 
 
 def _minority_protected(by_share: Mapping[float, Finals]) -> tuple[Claim, ...]:
-    """Who is fairer, whatever the share."""
+    """Judge who is fairer, whatever the share."""
     shares = {f"ρ = {share}, ": finals for share, finals in sorted(by_share.items())}
     return (
         Claim(
@@ -292,7 +295,10 @@ def _changed(metric: str, name: str, change: str, larger: Finals, smaller: Final
 
 
 def _robust(fair: str, change: str, smaller: Finals, larger: Finals) -> Finding:
-    """The paired lead over the utilitarian learner of the same kind grows with the majority."""
+    """Judge whether the lead over the utilitarian learner of the same kind grows with the majority.
+
+    The lead is paired.
+    """
     other = dict(zip(FAIR, UTILITARIAN, strict=True))[fair]
     leads = [
         finals[fair]["minimum_welfare"] - finals[other]["minimum_welfare"]
@@ -305,7 +311,7 @@ def _robust(fair: str, change: str, smaller: Finals, larger: Finals) -> Finding:
 def _little(
     fair: str, metric: str, change: str, smaller: Finals, larger: Finals
 ) -> Iterable[Finding]:
-    """LITTLE x what the utilitarian one gets worse by is more than the fair one's change.
+    """Judge whether LITTLE x what the utilitarian one gets worse by exceeds the fair one's change.
 
     The change is a difference of means and may have either sign, so both are compared.
     """

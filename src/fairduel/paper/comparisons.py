@@ -24,7 +24,7 @@ COMPARABLE = 1.5
 def compare(
     finals: Finals, metric: str, higher: Iterable[str], lower: Iterable[str], at: str = ""
 ) -> list[Finding]:
-    """Every one of ``higher`` has more of the metric than every one of ``lower``."""
+    """Judge whether each of ``higher`` has more of the metric than each of ``lower``."""
     low = list(lower)
     return [
         more(
@@ -40,7 +40,7 @@ def compare(
 def fairer(
     finals: Finals, these: Iterable[str], those: Iterable[str], at: str = ""
 ) -> list[Finding]:
-    """Every one of ``these`` has more minimum welfare and a lower Gini than every one of them."""
+    """Judge whether each of ``these`` has more minimum welfare and a lower Gini than ``those``."""
     better, worse = list(these), list(those)
     return [
         *compare(finals, "minimum_welfare", better, worse, at),
@@ -51,14 +51,14 @@ def fairer(
 def not_much_worse(
     finals: Finals, metric: str, fair: str, other: str, times: float, at: str = ""
 ) -> Finding:
-    """The fair learner is worse than the other one by less than this factor, or better."""
+    """Judge whether the fair learner is worse than the other by less than a factor, or better."""
     low, high = (fair, other) if MORE_IS_BETTER[metric] else (other, fair)
     what = f"{_at(at, metric)}, {times:g} × {LEARNERS[low]} − {LEARNERS[high]}"
     return more(what, times * finals[low][metric], finals[high][metric])
 
 
 def uniform_to_fair(finals: Finals, metrics: Iterable[str]) -> str:
-    """A sentence on what Uniform-Over-Users has of each, if there is something to say."""
+    """Say what Uniform-Over-Users has of each metric, if there is something to say."""
     ratios = {metric: _ratio(finals, metric) for metric in metrics}
     said = [
         f"{METRICS[metric].label.lower()} {ratio:.2f} times"

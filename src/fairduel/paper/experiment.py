@@ -8,7 +8,6 @@ from typing import Any, Protocol
 from fairduel._arrays import Floats
 from fairduel.environments import Environment
 from fairduel.experiments import Cell, Checkpoints, Results
-from fairduel.experiments.grid import short_label
 from fairduel.learners import FairEpsilonGreedy, FairETC, Learner, UniformOverUsers
 from fairduel.report.document import Section
 from fairduel.report.figures import Line, line_of_runs
@@ -34,7 +33,7 @@ Players = dict[str, Cells]  # by learner: a cell for each run
 
 
 class Experiment(Protocol):
-    """Which cells to run, and what to say about what they gave."""
+    """A set of cells to run, and the section of the report on what they gave."""
 
     @property
     def cells(self) -> Sequence[Cell]: ...
@@ -65,7 +64,10 @@ def cells_of(
     checkpoints: Checkpoints = Checkpoints(),  # noqa: B008  (a frozen value)
     place: str = "",
 ) -> Cells:
-    """Return a cell for each run of a learner in an environment, with labels."""
+    """Return a cell for each run of a learner in an environment.
+
+    label, place: what tables call the two; default of ``place``: the environment's sizes.
+    """
     return tuple(
         Cell(
             learner,
@@ -74,7 +76,7 @@ def cells_of(
             run,
             checkpoints=checkpoints,
             learner_label=label,
-            environment_label=place or short_label(environment),
+            environment_label=place or repr(environment),
         )
         for run in runs
     )

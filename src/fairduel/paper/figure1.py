@@ -30,6 +30,8 @@ COMMITTING = ("fair-etc", "utilitarian-etc")
 
 @dataclass(frozen=True)
 class Figure1:
+    """The five learners on ``runs`` of the paper's instances, in each of its six sizes."""
+
     runs: int
 
     @cached_property
@@ -41,7 +43,7 @@ class Figure1:
 
     @cached_property
     def longer(self) -> dict[str, Players]:
-        """The runs of longer horizons, which cost next to nothing."""
+        """The runs at longer horizons, which cost next to nothing."""
         return {
             setting: {
                 name: tuple(replace(cell, rounds=LONGER * cell.rounds) for cell in group[name])
@@ -85,7 +87,7 @@ class Figure1:
         return Section("figure1", "Figure 1: regret on random preferences", blocks, claims)
 
     def _rates(self, results: Results, setting: str) -> Rates:
-        """What a round after identification costs, with fewer rounds and with more."""
+        """Return what a round after identification costs, with fewer rounds and with more."""
         longer = self.longer[setting]
         return {
             name: (_rate(results, cells), _rate(results, longer[name]))
@@ -109,7 +111,10 @@ class Figure1:
 
 
 def _rate(results: Results, cells: Cells, part: float = 1.0) -> Floats:
-    """(runs,) mean regret of a round in this part of those after identification, of f*."""
+    """Return (runs,) the mean regret of a round after identification, as a share of f*.
+
+    part: which share of these rounds counts, from the first.
+    """
     rounds, regret = results.curve(cells, "regret")
     begin = results.final(cells, "identify")
     count = part * (rounds[-1] - begin)

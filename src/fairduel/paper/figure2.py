@@ -30,6 +30,8 @@ SHOWN = ("minimum_welfare", "gini")
 
 @dataclass(frozen=True)
 class Figure2:
+    """The five learners on ``runs`` clustered instances, for each share of the majority."""
+
     runs: int
 
     @cached_property

@@ -34,6 +34,8 @@ MISSING = "the Sushi data are missing, and synthetic ones say nothing about it"
 
 @dataclass(frozen=True)
 class Figure3:
+    """The five learners on ``runs`` runs of each grouping of people who rank alike."""
+
     runs: int
     groups: Groups
 
@@ -163,7 +165,7 @@ def _unplayable(grouping: Grouping) -> str:
 
 
 def _nothing(runs: int) -> Finals:
-    """As if every run had failed."""
+    """Return the finals of runs that all failed."""
     return {name: dict.fromkeys(METRICS, np.full(runs, np.nan)) for name in LEARNERS}
 
 
@@ -185,7 +187,7 @@ def _share(count: int, total: int) -> str:
 
 
 def _smallest_gap(grouping: Grouping) -> float | None:
-    """Of the instance that is played, if there is one."""
+    """Return the smallest gap of the instance that is played, if there is one."""
     if grouping.without:
         return None
     preferences = grouping.instance.preferences

@@ -40,15 +40,15 @@ Counts = tuple[int, int, float]  # the MEASURES
 
 @dataclass(frozen=True)
 class Grouping:
-    """People in so many groups, and the instance that they make.
+    """People in groups, each a user, and the instance that they make.
 
     as_paper: whether the groups are the paper's, None where there is nothing to compare with.
     without: the names of the groups that have no Condorcet winner.
     tied: how many pairs of items have a share of exactly 1/2 in a group.
     clear: whether every group has a winner whatever is done with those pairs.
-    orders: in how many random orders of the rows the people were grouped again. In so many of
-    those every group had a winner (all_winners), and had it before the projection (all_clear);
-    agreement is the mean adjusted Rand index with these groups.
+    orders: the number of random orders of the rows in which the people were grouped again.
+    all_winners, all_clear: of these, the number in which every group had a winner, and in which
+    it had one before the projection. agreement: the mean adjusted Rand index with these groups.
     """
 
     users: int
@@ -117,7 +117,7 @@ def _grouping(cut: Clusters, folder: Path, kind: str, counts: Counts) -> Groupin
 def _stability(
     folder: Path, kind: str, digests: list[str], rankings: Rankings, workers: int | None
 ) -> list[Counts]:
-    """Measured once: it takes longer than all of the figure."""
+    """Measure how stable the groups are, once: it takes longer than all of the figure."""
     file = folder / f"{kind}-stability.json"
     question = {"labels": digests, "permutations": PERMUTATIONS, "measures": MEASURES}
     try:
@@ -142,7 +142,7 @@ def _stability(
 
 
 class _Workers(Executor):
-    """So many processes like those of a sweep: they leave Ctrl-C to us, and may die."""
+    """Processes like those of a sweep: they leave Ctrl-C to us, and may die."""
 
     def __init__(self, count: int) -> None:
         self._pool = LocalPool(count)
@@ -154,7 +154,7 @@ class _Workers(Executor):
         timeout: float | None = None,
         chunksize: int = 1,
     ) -> Iterator[Any]:
-        """All results, in order; there is no time limit, and chunks are made as they fit."""
+        """Return all results, in order, without a time limit and in chunks as they fit."""
         calls = list(zip(*iterables, strict=True))
         found: dict[int, Any] = {}
         finished = False

@@ -22,6 +22,7 @@ from fairduel.report.numbers import interval, number
 from fairduel.report.statistics import average, known
 
 VOI = "fair-voi"  # plays there too, beyond the paper
+LABELS = LEARNERS | {VOI: "Fair-VOI"}
 AS = "as_written"
 SQUARES = (4, 8)  # D = K, for the slope in T
 HORIZONS = tuple(10**power for power in range(3, 9))
@@ -81,24 +82,26 @@ class Series:
     settings: tuple[Setting, ...]
 
     def regrets(self, results: Results, runs: int) -> Floats:
-        """(runs, settings)"""
+        """Return the (runs, settings) regrets after the last round."""
         return np.stack(
             [results.final(each.cells(self.learner, runs), "regret") for each in self.settings],
             axis=1,
         )
 
     def slope(self, values: Sequence[float] | Floats) -> float:
-        """Of the values over x, on log-log axes, by least squares."""
+        """Return the slope of the values over x, on log-log axes, by least squares."""
         return float(np.polyfit(np.log(self.x), np.log(values), 1)[0])
 
     def slopes(self, results: Results, runs: int) -> Floats:
-        """(runs,) NaN for those that failed."""
+        """Return (runs,) slopes, NaN for runs that failed."""
         rows = self.regrets(results, runs)
         return np.array([math.nan if np.isnan(row).any() else self.slope(row) for row in rows])
 
 
 @dataclass(frozen=True)
 class LowerBound:
+    """The fair learners on ``runs`` hard instances, over the horizon, epsilon and size."""
+
     runs: int
 
     @cached_property
@@ -216,7 +219,7 @@ class LowerBound:
         return interval(series.slopes(results, self.runs)), number(theory)
 
     def _words(self, results: Results) -> str:
-        """Which of the bounds the slopes in M are nearer to, and what other epsilons change."""
+        """Say which bound the slopes in M are nearer to, and what other epsilons change."""
         upper = [
             abs(measured - series.slope([each.upper_rate for each in series.settings]))
             < abs(measured - 1 / 3)
@@ -307,14 +310,14 @@ def _cells(setting: Setting, name: str, runs: int) -> Cells:
     for run in numbers:
         winners = _winners(setting.users, setting.arms, run)
         told = FairVOI(winners=winners) if name == VOI else paper_learner(name, AS, winners=winners)
-        label = f"{LEARNERS.get(name, name)}, winners known"
+        label = f"{LABELS[name]}, winners known"
         cells += cells_of(told, label, environment, setting.rounds, [run], CHECKPOINTS)
     return tuple(cells)
 
 
 @cache
 def _winners(users: int, arms: int, run: int) -> tuple[int, ...]:
-    """Return those of the instance of a run: they depend neither on the horizon nor on epsilon."""
+    """Return the winners of a run's instance: neither horizon nor epsilon changes them."""
     return tuple(Hard(users, arms).draw(run, HORIZONS[0], 0).winners.tolist())
 
 

@@ -119,7 +119,7 @@ def _experiments(
     data: AnyPath | None,
     progress: bool,
 ) -> tuple[dict[str, Experiment], str]:
-    """Those that were chosen, by name, and why data are missing, if they are."""
+    """Return the chosen experiments by name, and why data are missing, if they are."""
     experiments: dict[str, Experiment] = {}
     groups: Groups | None = None
     for name in chosen:
@@ -139,7 +139,7 @@ def _prepare(place: Path, data: AnyPath | None, workers: int | None, progress: b
 
 
 def _chosen(names: Sequence[str]) -> list[str]:
-    """The experiments in the paper's order, each once."""
+    """Return the experiments in the paper's order, each once."""
     if not names:
         raise InputError(f"there is nothing to reproduce: name some of {', '.join(NAMES)}, or all.")
     for name in names:

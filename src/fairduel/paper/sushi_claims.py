@@ -18,14 +18,14 @@ from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, UTILITARIAN
 from fairduel.report.criterion import fact, more, no_result
 from fairduel.report.document import Claim, Finding
 
-VAST = 2.0  # a regret is "vastly inferior" if it is so many times as high
-SLIGHT = 1.1  # "slightly better": by less than so many times
+VAST = 2.0  # a regret is "vastly inferior" if it is higher by this factor
+SLIGHT = 1.1  # "slightly better": by less than this factor
 GAP = 0.1  # that the paper enforces
 ROUNDING = 1e-12
 
 
 def figure3_claims(by_users: Mapping[int, Finals]) -> tuple[Claim, ...]:
-    """Section 5.4 on the results, for 5 and 10 groups."""
+    """Judge what Section 5.4 says of the results, for 5 and 10 groups."""
     return (*_in_both(by_users), _five_groups(by_users[5]), *_ten_groups(by_users[10]))
 
 
@@ -35,7 +35,7 @@ def data_claims(
     pairs: Mapping[int, tuple[int, bool]],
     instability: str,
 ) -> tuple[Claim, ...]:
-    """Section 5.4 on the data, by number of groups.
+    """Judge what Section 5.4 says of the data, by number of groups.
 
     without: the names of the groups that have no winner. gaps: the smallest distance of a pair to
     1/2, None where nothing can be played. pairs: how many are at exactly 1/2, and whether every
@@ -45,7 +45,7 @@ def data_claims(
 
 
 def unanswered(claim: Claim, reason: str) -> Claim:
-    """The claim without its figures, which say nothing about it."""
+    """Return the claim without its figures, which say nothing about it."""
     return replace(claim, findings=(no_result(reason),), note="", controls=())
 
 

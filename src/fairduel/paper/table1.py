@@ -26,6 +26,8 @@ PHASES = {"identify": "identifying", "explore": "exploring"}
 
 @dataclass(frozen=True)
 class Table1:
+    """The five learners on ``runs`` of the paper's instances, as run and as written."""
+
     runs: int
 
     @cached_property
@@ -54,7 +56,7 @@ class Table1:
         return Section("table1", title, blocks, claims)
 
     def agreeing(self, results: Results, preset: str = "as_run") -> int:
-        """How many of the 20 printed cells agree."""
+        """Return how many of the 20 printed cells agree."""
         return sum(
             self._verdict(results, preset, metric, column) is Verdict.AGREES
             for metric, columns in TABLE1.items()
@@ -84,14 +86,14 @@ class Table1:
         )
 
     def _value(self, results: Results, preset: str, metric: str, column: str) -> str:
-        """Of the column's learner; which of the two it is can differ between the presets."""
+        """Return the value of a column's learner; which of the two it is depends on the preset."""
         name = self._chosen(results, preset, metric, column)
         text = interval(results.final(self.groups[preset][name], metric))
         kind = LEARNERS[name].removeprefix("Utilitarian-")
         return f"{text} ({kind})" if column == "utilitarian" else text
 
     def _chosen(self, results: Results, preset: str, metric: str, column: str) -> str:
-        """The learner behind a column of the paper's."""
+        """Return the learner behind a column of the paper's."""
         if column != "utilitarian":
             return column
         sign = 1 if MORE_IS_BETTER[metric] else -1

@@ -76,6 +76,8 @@ SETTINGS = tuple(dict.fromkeys(each for settings in VARIED.values() for each in 
 
 @dataclass(frozen=True)
 class UpperBound:
+    """The fair learners on ``runs`` random instances, over the horizon, sizes and gap."""
+
     runs: int
 
     @cached_property
@@ -209,7 +211,7 @@ class Slopes:
 
 
 def _touching(measured: _Measured) -> str:
-    """A sentence on where the constant comes from."""
+    """Say where the constant comes from."""
     if measured.highest is None:
         return ""
     _, setting, learner = measured.highest
@@ -240,7 +242,7 @@ def _slopes(measured: _Measured, what: str) -> Slopes:
 
 
 def in_words(slopes: Mapping[str, Slopes]) -> str:
-    """What the slopes say, and why, as far as they say it."""
+    """Say how the slopes compare, and why, where there is a reason."""
     said = [
         f"In {SYMBOLS[what]} the slopes of regret are {_listed(each.regret)}, "
         f"{_compared(each.regret, each.bound)} the bound's {_slope(each.bound)}; that of "
@@ -275,7 +277,7 @@ def in_words(slopes: Mapping[str, Slopes]) -> str:
 
 
 def _compared(slopes: Sequence[float], other: float) -> str:
-    """Which slopes are larger, as they are printed."""
+    """Say which slopes are larger, as they are printed."""
     if math.isnan(sum(slopes) + other):
         return "next to"
     signs = {math.copysign(1, gap) if gap else 0 for gap in (_gap(each, other) for each in slopes)}
@@ -341,7 +343,7 @@ SHAPE = (
 
 
 def _covers(measured: _Measured) -> Claim:
-    """With the constant that was fitted to some of the settings, the bound covers the others."""
+    """Judge whether the constant fitted to some of the settings covers the others."""
     return Claim(
         "upper-bound-covers-the-rest",
         THEOREMS,
@@ -363,7 +365,7 @@ def _covers(measured: _Measured) -> Claim:
 
 
 def _grows(measured: _Measured, what: str) -> Claim:
-    """From one end of what is varied to the other, regret grows no faster than the bound."""
+    """Judge whether regret grows no faster than the bound from one end to the other."""
     low, high = sorted((VARIED[what][0], VARIED[what][-1]), key=lambda setting: setting.bound)
     factor = high.bound / low.bound
     return Claim(
