@@ -102,7 +102,7 @@ def run_shell(block: Block, folder: Path) -> str:
     """Return what a shell block prints on standard output; every command has to succeed."""
     here = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "COLUMNS": "100",
+        "COLUMNS": "80",
         "PYTHONIOENCODING": "utf-8",
     }
     done = subprocess.run(
