@@ -44,7 +44,7 @@ from fairduel import (
     simulate,
 )
 from fairduel._arrays import Floats
-from fairduel.environments.generate import HARD_C, HARD_EPSILON_MOST
+from fairduel.environments.hard import HARD_C, HARD_EPSILON_MOST
 from fairduel.inference.estimates import champions, guessed_scores
 from fairduel.learners.voi.learner import FairVOI
 from fairduel.offers import draw_round

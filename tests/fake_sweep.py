@@ -12,8 +12,8 @@ import pytest
 
 from fairduel.data import sushi_stand_in
 from fairduel.experiments.cells import Cell, checkpoints
-from fairduel.experiments.comparison import METRICS
 from fairduel.paper import groups, reproduce
+from fairduel.report.metrics import METRICS
 
 PICTURES = {"figure1", "figure2", "figure3-5", "figure3-10", "lower-bound", "upper-bound"}
 

@@ -25,8 +25,8 @@ from fairduel import (
     simulate,
 )
 from fairduel.cli import run
-from fairduel.cli import specs as named
-from fairduel.simulation.trajectory import Trajectory
+from fairduel.cli import specs
+from fairduel.simulation import Trajectory
 
 FILES = Path(__file__).parent / "files"
 LEARNERS = ("fair-voi", "fair-etc", "fair-eps", "utilitarian-etc", "utilitarian-eps", "uniform")
@@ -40,22 +40,22 @@ def digest(*arrays: Any) -> str:
 
 
 def of_run(path: Trajectory) -> str:
-    return digest(path.rounds, path.earned, path.utilities, path.best, path.policy)
+    return digest(path.checkpoints, path.earned, path.utilities, path.best, path.policy)
 
 
 def simulations() -> dict[str, str]:
     """Every learner, as written and as run; and some settings of Fair-VOI."""
     instance = random_instance(4, 5, seed=3)
     pins = {
-        f"{name} {preset}": of_run(simulate(named.learner(name, preset), instance, 60_000, 7))
+        f"{name} {preset}": of_run(simulate(instance, 60_000, specs.learner(name, preset), seed=7))
         for name in LEARNERS
         for preset in ("as_written", "as_run")
     }
     paper = paper_instances()[0]
-    pins["fair-voi, the paper's first"] = of_run(simulate(FairVOI(), paper, 200_000, 1))
-    pins["fair-voi anytime"] = of_run(simulate(FairVOI(anytime=True), instance, 3_000, 2))
+    pins["fair-voi, the paper's first"] = of_run(simulate(paper, 200_000, seed=1))
+    pins["fair-voi anytime"] = of_run(simulate(instance, 3_000, FairVOI(anytime=True), seed=2))
     egalitarian = FairVOI(welfare=Egalitarian())
-    pins["fair-voi egalitarian"] = of_run(simulate(egalitarian, instance, 300, 2))
+    pins["fair-voi egalitarian"] = of_run(simulate(instance, 300, egalitarian, seed=2))
     return pins
 
 

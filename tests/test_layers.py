@@ -29,8 +29,8 @@ MAY_IMPORT = {
     "testing": LEAVES | LEARNING,
     "simulation": LEAVES | LEARNING | {"instance"},
     "live": LEAVES | LEARNING,
-    "experiments": LEAVES | LEARNING | {"instance", "environments", "simulation"},
-    "report": LEAVES | LEARNING | {"simulation", "live", "experiments", "data"},
+    "report": LEAVES | {"instance", "welfare", "simulation", "data"},
+    "experiments": LEAVES | LEARNING | {"instance", "environments", "simulation", "report"},
     "paper": LEAVES
     | LEARNING
     | {"instance", "environments", "data", "simulation", "experiments", "report"},

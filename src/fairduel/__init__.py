@@ -1,24 +1,32 @@
 """fairduel: fair decisions from pairwise votes.
 
-A researcher simulates: ``simulate(random_instance(10, 10), 200_000, seed=1)``.
 A team decides: ``Session(people, options)``, then ``ask`` and ``tell``.
-Either way the learner is ``FairVOI()`` unless another is given.
+A researcher simulates, ``simulate(random_instance(10, 10), 200_000)``, and compares:
+``compare([FairVOI(), Mine()], environments.Random(), 10_000)``.
+The default learner is ``FairVOI()``.
 """
 
-from fairduel.environments.generate import (
+from fairduel import environments
+from fairduel.environments import (
     clustered_instance,
     hard_instance,
     paper_instances,
     random_instance,
 )
 from fairduel.errors import InputError
+from fairduel.experiments import Results, compare
 from fairduel.instance import Instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
 from fairduel.learners.tournament import Tournament, identify
 from fairduel.live.session import SKIP, TIE, Duel, Session
 from fairduel.offers import Duels, Mix, Play, Script
-from fairduel.simulation.loop import simulate
-from fairduel.simulation.trajectory import Trajectory, linear_checkpoints, logarithmic_checkpoints
+from fairduel.paper import reproduce
+from fairduel.simulation import (
+    Trajectory,
+    linear_checkpoints,
+    logarithmic_checkpoints,
+    simulate,
+)
 from fairduel.tally import Tally
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Solution, Utilitarian, Welfare
 
@@ -40,6 +48,7 @@ __all__ = [
     "Mix",
     "Nash",
     "Play",
+    "Results",
     "Script",
     "Session",
     "Solution",
@@ -50,11 +59,14 @@ __all__ = [
     "Utilitarian",
     "Welfare",
     "clustered_instance",
+    "compare",
+    "environments",
     "hard_instance",
     "identify",
     "linear_checkpoints",
     "logarithmic_checkpoints",
     "paper_instances",
     "random_instance",
+    "reproduce",
     "simulate",
 ]

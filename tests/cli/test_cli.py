@@ -17,7 +17,7 @@ import pytest
 
 import fairduel
 from fairduel import cli
-from fairduel.environments.generate import random_instance
+from fairduel.environments import random_instance
 from fairduel.experiments import comparison as compare
 from fairduel.instance import Instance
 from fairduel.paper import groups

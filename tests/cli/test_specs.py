@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairduel.cli import specs as named
-from fairduel.environments.generate import paper_instances
+from fairduel.environments import paper_instances
 from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, UniformOverUsers

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from fairduel.cli import specs as named
-from fairduel.environments.generate import random_instance
+from fairduel.environments import random_instance
 from fairduel.errors import InputError
-from fairduel.experiments.comparison import METRICS, Comparison, compare
+from fairduel.experiments.comparison import Comparison, compare
 from fairduel.instance import Instance
 from fairduel.learners import FairETC, Learner, UniformOverUsers
+from fairduel.report.metrics import METRICS
 from fairduel.simulation.metrics import mean_interval
 from fairduel.simulation.trajectory import Trajectory
 from fairduel.welfare import Utilitarian

@@ -27,8 +27,9 @@ from fairduel.cli import specs as named
 from fairduel.errors import InputError
 from fairduel.experiments import Cell, Results, results, sweep
 from fairduel.experiments.cells import Failure, checkpoints, key_of
-from fairduel.experiments.comparison import METRICS, compare
+from fairduel.experiments.comparison import compare
 from fairduel.experiments.dask_pool import DaskPool
+from fairduel.report.metrics import METRICS
 
 LEARNERS = ("fair-etc:preset=as_run", "fair-eps", "own_learners:ready_made")
 ENVIRONMENTS = ("random:users=3,arms=4", "clustered:users=4,arms=3,share=0.5")

@@ -9,7 +9,7 @@ import pytest
 
 from fairduel._arrays import Floats
 from fairduel._codec import classes_in, decode, encode
-from fairduel.environments.generate import hard_instance, random_instance
+from fairduel.environments import hard_instance, random_instance
 from fairduel.errors import InputError
 from fairduel.inference.independent import believe
 from fairduel.instance import Instance

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairduel._arrays import Ints
-from fairduel.environments.generate import random_instance
+from fairduel.environments import random_instance
 from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners import (

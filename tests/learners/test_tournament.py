@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chance import fits
 from fairduel._arrays import Floats, Ints
-from fairduel.environments.generate import random_instance
+from fairduel.environments import random_instance
 from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners.phases import AS_RUN_TOURNAMENT

@@ -11,7 +11,7 @@ from fairduel._arrays import Floats
 from fairduel.cli import run as command
 from fairduel.cli import specs as named
 from fairduel.data import Clusters, DataMissing, Rankings, Stability, sushi_stand_in
-from fairduel.environments.generate import hard_instance
+from fairduel.environments import hard_instance
 from fairduel.errors import InputError
 from fairduel.experiments import Cell, sweep
 from fairduel.instance import Instance
@@ -25,7 +25,8 @@ from fairduel.paper.printed import TABLE1
 from fairduel.paper.table1 import BETTER, Table1
 from fairduel.paper.upper_bound import UpperBound
 from fairduel.report.criterion import CRITERION, described, fact, few_runs, more, more_between
-from fairduel.report.document import Caution, Claim, Verdict, interval, number
+from fairduel.report.document import Caution, Claim, Verdict
+from fairduel.report.numbers import interval, number
 from fairduel.report.write import counted, to_markdown
 from fake_sweep import fake_sweep, fake_world
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chance import binomial_fits, fits
 from fairduel._arrays import Floats, Ints
-from fairduel.environments.generate import random_instance
+from fairduel.environments import random_instance
 from fairduel.instance import Instance
 from fairduel.kernels import course as _script
 from fairduel.kernels import sampling as _walk

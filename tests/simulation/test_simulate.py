@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chance import alike
 from fairduel._arrays import Floats
-from fairduel.environments.generate import random_instance
+from fairduel.environments import random_instance
 from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners import (
@@ -428,7 +428,7 @@ def test_a_generator_goes_on() -> None:
 
 
 PROGRAM = """
-from fairduel.environments.generate import random_instance
+from fairduel.environments import random_instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, UniformOverUsers
 from fairduel.simulation.loop import simulate
 

@@ -1,66 +1,64 @@
-"""Learners, environments and horizons, each with each: from a TOML file, flags or both."""
+"""A grid of learners, environments and horizons: from a TOML file, options or both."""
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from dataclasses import dataclass, fields
-from itertools import product
+from pathlib import Path
 from typing import Any
 
+from fairduel._checks import one_of, whole_number
 from fairduel._files import AnyPath, read_whole
-from fairduel.cli.distinct import check_environments, check_learners
-from fairduel.cli.specs import LEARNERS, known
+from fairduel.cli import specs
 from fairduel.errors import InputError
-from fairduel.experiments.cells import Cell
 
-MOST_CELLS = 10**7
+OPTIONS = {"learners": "learner", "environments": "environment"}  # the others have their own name
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What to compare; texts are those of ``Cell``. Every combination has so many runs."""
+    """What to compare, as text."""
 
-    learners: tuple[str, ...] = tuple(LEARNERS)
+    learners: tuple[str, ...] = tuple(specs.LEARNERS)
     environments: tuple[str, ...] = ("random",)
     rounds: tuple[int, ...] = (200_000,)
     runs: int = 10
     seed: int = 0
     checkpoints: str = "linear:100"
+    welfare: str = "nash"
 
     def __post_init__(self) -> None:
         for name in ("learners", "environments", "rounds"):
             if not getattr(self, name):
                 raise InputError(f"{name} is empty: give at least one.")
-        for value in self.rounds:
-            if self.rounds.count(value) > 1:
-                raise InputError(f"rounds has {value} twice: give it once.")
-        check_learners(self.learners)
-        check_environments(self.environments)
-        if self.runs < 1:
-            raise InputError(f"runs is {self.runs}: give a whole number from 1 up.")
-        simulations = len(self.learners) * len(self.problems) * self.runs
-        if simulations > MOST_CELLS:
-            raise InputError(
-                f"that would be {simulations:,} simulations: ask for {MOST_CELLS:,} at most."
-            )
+        whole_number("runs", self.runs)
 
-    @property
-    def problems(self) -> list[tuple[str, int]]:
-        """Each environment with each horizon."""
-        return list(product(self.environments, self.rounds))
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``fairduel.compare``."""
+        return {
+            "learners": specs.learners(list(self.learners)),
+            "environments": specs.environments(list(self.environments)),
+            "rounds": self.rounds,
+            "runs": self.runs,
+            "seed": self.seed,
+            "checkpoints": specs.checkpoints(self.checkpoints),
+            "welfare": specs.welfare(self.welfare),
+        }
 
-    @property
-    def cells(self) -> list[Cell]:
-        return [
-            Cell(environment, learner, rounds, run, self.seed, self.checkpoints)
-            for environment, rounds in self.problems
-            for learner in self.learners
-            for run in range(self.runs)
-        ]
+    def command(self, out: Path, scheduler: str | None) -> str:
+        """Return the command that compares the same without a file."""
+        words = ["fairduel", "compare"]
+        for field in fields(self):
+            value = getattr(self, field.name)
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [f"--{OPTIONS.get(field.name, field.name)}", str(each)]
+        words += ["--out", out.as_posix()]
+        return shlex.join(words + (["--scheduler", scheduler] if scheduler else []))
 
 
 def read_grid(file: AnyPath | None, given: dict[str, Any]) -> Grid:
-    """The grid of a TOML file, if any; what is given (and not None) comes before it.
+    """Return the grid of a TOML file, if any; what is given (and not None) comes before it.
 
     The file has the fields of ``Grid`` as keys; what can have several values may have one.
     """
@@ -77,12 +75,12 @@ def _read(file: AnyPath) -> dict[str, Any]:
             raise
         raise InputError(f"{str(file)!r} is not a TOML file: {error}.") from error
     for name in settings:
-        known(f"setting of {str(file)!r}", name, [field.name for field in fields(Grid)])
+        one_of(f"setting of {str(file)!r}", name, [field.name for field in fields(Grid)])
     return settings
 
 
 def _checked(name: str, value: Any) -> Any:
-    """A value of the type that the field has."""
+    """Return a value of the type that the field has."""
     default = Grid.__dict__[name]
     several = isinstance(default, tuple)
     kind = type(default[0] if isinstance(default, tuple) else default)

@@ -1,19 +1,19 @@
-"""Learners, welfares and environments by name, and what was meant where a name is unknown."""
+"""Learners, environments, welfares and checkpoints as text, for the command line alone."""
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
-import functools
 import importlib
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable
 from typing import Any, TypeVar, get_type_hints
 
-import numpy as np
-
-from fairduel.environments import generate
+from fairduel._checks import one_of
+from fairduel.environments import Clustered, Environment, Fixed, Hard, Paper, Random
 from fairduel.errors import InputError
+from fairduel.experiments import Checkpoints
 from fairduel.instance import Instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian, Welfare
@@ -39,30 +39,19 @@ LEARNERS: dict[str, tuple[Any, dict[str, Any]]] = {
 
 PRESETS = ("as_written", "as_run")
 
-OWN_LEARNER = re.compile(r"(?P<module>[^\W\d][\w.]*):[^\W\d]\w*(:.*)?")
-
-# The sizes that each environment takes, and what they are unless told.
-ENVIRONMENTS: dict[str, dict[str, Any]] = {
-    "random": {"users": 10, "arms": 10, "gap": 0.1},
-    "clustered": {"users": 10, "arms": 10, "gap": 0.1, "share": 0.5},
-    "hard": {"users": 10, "arms": 10},
-    "paper": {"users": 10, "arms": 10, "gap": 0.1},
+ENVIRONMENTS: dict[str, Callable[..., Environment]] = {
+    "random": Random,
+    "clustered": Clustered,
+    "hard": Hard,
+    "paper": Paper,
 }
 
-
-def known(what: str, name: str, names: Iterable[str]) -> str:
-    """The name, if it is one of ``names``; otherwise an error with the nearest of them."""
-    choices = list(names)
-    if name in choices:
-        return name
-    near = difflib.get_close_matches(name, choices, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(choices)}."
-    raise InputError(f"there is no {what} {name!r}: {hint}")
+OWN_LEARNER = re.compile(r"(?P<module>[^\W\d][\w.]*):[^\W\d]\w*(:.*)?")
 
 
 def welfare(name: str, weights: tuple[float, ...] | None = None) -> Welfare:
     """A welfare by its name in ``WELFARES``; some take weights of the users."""
-    kind = WELFARES[known("welfare", name, WELFARES)]
+    kind = WELFARES[one_of("welfare", name, WELFARES)]
     if weights is None:
         return kind()
     if kind not in (Nash, Utilitarian):
@@ -89,16 +78,16 @@ def learner(text: str, preset: str = "as_written") -> Learner[Any]:
         made = _own(module, name)
     else:
         name, _, listed = text.partition(":")
-        kind, own = LEARNERS[known("learner", name, LEARNERS)]
+        kind, own = LEARNERS[one_of("learner", name, LEARNERS)]
         given = _given(name, listed)
         if hasattr(kind, "as_run"):  # one of the paper's
-            preset = known("preset", given.pop("preset", preset), PRESETS)
+            preset = one_of("preset", given.pop("preset", preset), PRESETS)
             settings = ["preset"]
             kind = getattr(kind, preset)
         made = kind(**own)
     readable = _readable(type(made)) if dataclasses.is_dataclass(made) else {}
     for setting, value in given.items():
-        known(f"{name} setting", setting, [*readable, *settings])
+        one_of(f"{name} setting", setting, [*readable, *settings])
         made = _changed(made, setting, _read(setting, value, readable[setting]))
     chosen: Learner[Any] = made
     return chosen
@@ -110,55 +99,68 @@ def module_of(text: str) -> str | None:
     return own["module"] if own and own["module"] not in LEARNERS else None
 
 
-def environment(text: str) -> Callable[[int, int, int], Instance]:
-    """What a text like ``random:users=5,arms=10,gap=0.1`` names: run, rounds, seed to an instance.
+def learners(texts: list[str] | None, preset: str = "as_written") -> dict[str, Learner[Any]]:
+    """Return what several texts name, by text; None stands for all of fairduel's own."""
+    found: dict[str, Learner[Any]] = {}
+    for text in list(LEARNERS) if texts is None else texts:
+        if text in found:
+            raise InputError(f"the learner {text!r} is given twice: give it once.")
+        found[text] = learner(text, preset)
+    return found
 
-    After the name and a colon come sizes as in ``ENVIRONMENTS``; ``hard`` takes ``epsilon`` as
-    well. ``file:PATH`` is the instance of that file, in every run. Else an instance is the one
-    that ``instances`` has for the run.
+
+def environment(text: str) -> Environment:
+    """Return what a text like ``random:users=5,arms=10,gap=0.1`` names.
+
+    After the name and a colon come sizes, the fields of the environment's class. ``file:PATH`` is
+    the instance of that file, in every run.
     """
     name, _, listed = text.partition(":")
     if name == "file":
-        return lambda run, rounds, seed: Instance.load(listed)
-    defaults = ENVIRONMENTS[known("environment", name, [*ENVIRONMENTS, "file"])]
-    given: dict[str, Any] = {}
-    readable = defaults | ({"epsilon": 0.0} if name == "hard" else {})
+        return Fixed(Instance.load(listed))
+    one_of("environment", name, [*ENVIRONMENTS, "file"])
+    readable = get_type_hints(ENVIRONMENTS[name])
+    sizes = {}
     for size, value in _given(name, listed).items():
-        known(f"setting of {name}", size, readable)
-        given[size] = _read(size, value, type(readable[size]))
-    made = defaults | given
-    if name == "paper":
-        return lambda run, rounds, seed: _paper_instance(run, **made)
-    return lambda run, rounds, seed: _instance(name, run, rounds, seed, **made)
+        one_of(f"setting of {name}", size, readable)
+        sizes[size] = _read(size, value, readable[size])
+    return ENVIRONMENTS[name](**sizes)
 
 
-def instances(
-    environment: str, runs: int, rounds: int, seed: int, **sizes: int | float | None
-) -> Iterator[Instance]:
-    """An instance for each run, which depends on the seed and the run's number alone.
+def environments(texts: list[str]) -> dict[str, Environment]:
+    """Return what several texts name, by text."""
+    found: dict[str, Environment] = {}
+    for text in texts:
+        if text in found:
+            raise InputError(f"the environment {text!r} is given twice: give it once.")
+        found[text] = environment(text)
+    return found
 
-    ``sizes`` are users, arms, gap and share; those that are None are as in ``ENVIRONMENTS``. The
-    paper's instances have seeds of their own. The hard ones are I^0, I^1 and so on in turn, each
-    with its arms in random order.
-    """
-    defaults = ENVIRONMENTS[known("environment", environment, ENVIRONMENTS)]
-    given = {size: value for size, value in sizes.items() if value is not None}
-    for size in given:
-        if size not in defaults:
-            raise InputError(f"the environment {environment!r} has no {size}: leave it out.")
-    made = defaults | given
-    if environment == "paper":
-        return _paper(runs, **made)
-    return (_instance(environment, run, rounds, seed, **made) for run in range(runs))
+
+def sized_environment(name: str, sizes: dict[str, Any]) -> Environment:
+    """Return an environment by name, with sizes that are not text any more."""
+    kind = ENVIRONMENTS[one_of("environment", name, ENVIRONMENTS)]
+    for size in sizes:
+        if size not in get_type_hints(kind):
+            raise InputError(f"the environment {name!r} has no {size}: leave it out.")
+    return kind(**sizes)
+
+
+def checkpoints(text: str) -> Checkpoints:
+    """Return what "linear:100" or "log:60" stands for."""
+    spacing, _, count = text.partition(":")
+    if spacing not in ("linear", "log") or not count.isdecimal() or int(count) < 1:
+        raise InputError(
+            f"the checkpoints are {text!r}: write linear or log, a colon and how many, "
+            "like linear:100."
+        )
+    return Checkpoints(int(count), spacing)
 
 
 def _own(module: str, name: str) -> Any:
     """Somebody's learner: the object of that name, or what it makes."""
-    if module == "__main__":
-        raise InputError(
-            f"the learner {name!r} is in a script or notebook, where other processes can't find "
-            "it: put it into a module."
-        )
+    if os.getcwd() not in sys.path:  # where people have their modules
+        sys.path.insert(0, os.getcwd())
     try:
         found = getattr(importlib.import_module(module), name)
         made = found if hasattr(found, "ask") and not isinstance(found, type) else found()
@@ -167,47 +169,11 @@ def _own(module: str, name: str) -> Any:
             f"the learner '{module}:{name}' cannot be loaded: {type(error).__name__}: {error}; "
             "name a module that can be imported, and in it a learner or a class that makes one."
         ) from error
-    for method in ("init", "ask", "tell", "policy"):
-        if not callable(getattr(made, method, None)):
-            raise InputError(
-                f"'{module}:{name}' is no learner, since it has no {method}(): see "
-                "fairduel.Learner for what one has to have."
-            )
+    if not isinstance(made, Learner):
+        raise InputError(
+            f"'{module}:{name}' is no learner: let its class derive from fairduel.Learner."
+        )
     return made
-
-
-@functools.cache
-def _paper_instances(**sizes: Any) -> list[Instance]:
-    return generate.paper_instances(**sizes)
-
-
-def _paper_instance(run: int, **sizes: Any) -> Instance:
-    if run >= generate.PAPER_RUNS:
-        raise InputError(
-            f"run {run} is asked for and the paper's {generate.PAPER_RUNS} instances are 0 to "
-            f"{generate.PAPER_RUNS - 1}: ask for one of these, or use the environment 'random'."
-        )
-    return _paper_instances(**sizes)[run]
-
-
-def _paper(runs: int, **sizes: Any) -> Iterator[Instance]:
-    if runs > generate.PAPER_RUNS:
-        raise InputError(
-            f"{runs} runs are asked for and the paper has {generate.PAPER_RUNS} instances: "
-            f"ask for at most {generate.PAPER_RUNS}, or use the environment 'random'."
-        )
-    return iter(generate.paper_instances(**sizes)[: max(runs, 0)])
-
-
-def _instance(environment: str, run: int, rounds: int, seed: int, **sizes: Any) -> Instance:
-    # spawn_key (run, 0): compare() draws the simulation of the same run from (run, 1).
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(run, 0)))
-    if environment == "random":
-        return generate.random_instance(**sizes, seed=rng)
-    if environment == "clustered":
-        return generate.clustered_instance(**sizes, seed=rng)
-    perturbed = run % (min(sizes["users"], sizes["arms"]) // 2 + 1)
-    return generate.hard_instance(**sizes, rounds=rounds, instance=perturbed, seed=rng)
 
 
 def _given(name: str, listed: str) -> dict[str, str]:
@@ -269,6 +235,7 @@ def _some_numbers(text: str) -> tuple[int | None, ...]:
 _READERS: dict[object, tuple[Callable[[str], object], str]] = {
     int: (int, "a whole number"),
     float: (float, "a number"),
+    float | None: (float, "a number"),
     str: (str, "a text"),
     bool: ({"true": True, "false": False}.__getitem__, "true or false"),
     tuple[int, ...] | None: (_whole_numbers, "whole numbers with / between, like 3/0/1"),

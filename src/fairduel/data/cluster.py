@@ -11,8 +11,8 @@ from functools import cached_property, partial
 import numpy as np
 
 from fairduel._arrays import Bools, Floats, Ints
+from fairduel._checks import Seed, random_generator
 from fairduel.data.rankings import Rankings, checked_count, frozen
-from fairduel.environments.generate import Seed, random_generator
 from fairduel.errors import InputError
 from fairduel.instance import Instance
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairduel._arrays import Floats, Ints
+from fairduel._checks import Seed, random_generator
 from fairduel.data.rankings import Rankings, checked_count
-from fairduel.environments.generate import Seed, random_generator
 from fairduel.errors import InputError
 
 # The stand-in has Sushi's shape: so many people and items, and tastes of very different sizes.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairduel._arrays import Bools, Floats, Ints
-from fairduel.environments.generate import Seed, random_generator
+from fairduel._checks import Seed, random_generator
 from fairduel.errors import InputError
 
 UNRANKED = -1

@@ -1,7 +1,9 @@
-"""Many runs: cells that are data, on all cores or a cluster, kept as they finish."""
+"""Many simulations: cells that are data, on all cores or a cluster, stored as they finish."""
 
 from fairduel.experiments.cells import Cell, Failure
+from fairduel.experiments.checkpoints import Checkpoints
+from fairduel.experiments.grid import compare, default_learners
 from fairduel.experiments.results import Results
 from fairduel.experiments.run import sweep
 
-__all__ = ["Cell", "Failure", "Results", "sweep"]
+__all__ = ["Cell", "Checkpoints", "Failure", "Results", "compare", "default_learners", "sweep"]

@@ -1,129 +1,185 @@
-"""Several learners on the same instances: what each run gave, and the mean over the runs."""
+"""A comparison as people see it: summaries, pictures, and a report."""
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairduel._arrays import Floats, Ints
-from fairduel.cli import specs as named
+import fairduel
+from fairduel._files import write_whole
 from fairduel.errors import InputError
-from fairduel.instance import Instance
-from fairduel.learners.learner import Learner
-from fairduel.simulation.loop import simulate
-from fairduel.simulation.metrics import mean_interval
-from fairduel.simulation.trajectory import Trajectory
+from fairduel.experiments.keys import code_digest
+from fairduel.experiments.results import Players, Results, Setting
+from fairduel.report import figures
+from fairduel.report.document import Block, Caution, Document, Picture, Section, Table
+from fairduel.report.learners_figure import RunsOf, learners_figure
+from fairduel.report.metrics import METRICS
+from fairduel.report.numbers import interval
+from fairduel.report.provenance import machine
+from fairduel.report.statistics import estimate, known
+from fairduel.report.style import image
+from fairduel.report.summary import Summary
+from fairduel.report.write import write_report
 
-# The measures of Section 5.1, by their names in Trajectory, and whether more of it is better.
-METRICS = {
-    "regret": False,
-    "nash_welfare": True,
-    "minimum_welfare": True,
-    "utilitarian_welfare": True,
-    "gini": False,
-}
+if TYPE_CHECKING:  # matplotlib is slow to import
+    from matplotlib.figure import Figure
 
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over runs, and half of its 95 % interval: NaN where there was one run only."""
-
-    mean: float
-    half_width: float
+COLUMNS = 3  # panels beside each other
 
 
-@dataclass(frozen=True)
-class Summary:
-    """How a learner did after the last round.
-
-    runs: how many there are, without those that failed. metrics: by the names in ``METRICS``.
-    identifying: rounds spent on finding the winners.
-    seconds: the median run, since compilation makes a first one slow.
-    """
-
-    runs: int
-    metrics: dict[str, Estimate]
-    identifying: Estimate
-    seconds: float
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """The runs of every learner, by its label; run r of each was on the same instance."""
-
-    trajectories: dict[str, list[Trajectory]]
-    seconds: dict[str, list[float]]
-
-    def curves(self, label: str, metric: str) -> tuple[Ints, Floats, Floats]:
-        """The checkpoints, and the mean and half its 95 % interval at each of them."""
-        runs = self.trajectories[label]
-        mean, half_width = mean_interval([getattr(run, metric) for run in runs])
-        return runs[0].rounds, mean, half_width
-
-    def rows(self) -> list[dict[str, str | int | float]]:
-        """A row for each learner, run (from 1) and checkpoint, with all metrics."""
-        rows: list[dict[str, str | int | float]] = []
-        for label, runs in self.trajectories.items():
-            for number, run in enumerate(runs, 1):
-                curves = [getattr(run, metric).tolist() for metric in METRICS]
-                for rounds, *values in zip(run.rounds.tolist(), *curves, strict=True):
-                    figures = dict(zip(METRICS, values, strict=True))
-                    rows.append({"learner": label, "run": number, "rounds": rounds, **figures})
-        return rows
-
-    def summaries(self) -> dict[str, Summary]:
-        """How every learner did, by its label."""
-        return {
-            label: Summary(
-                len(runs),
-                {name: _estimate([getattr(run, name)[-1] for run in runs]) for name in METRICS},
-                _estimate([run.phases.get("identify", 0) for run in runs]),
-                statistics.median(self.seconds[label]),
+def summaries(results: Results, players: Players) -> dict[str, Summary]:
+    """Return how each learner did after the last round, without those that have no results."""
+    found = {}
+    for label, cells in players.items():
+        seconds = known(results.final(cells, "seconds"))
+        if seconds:
+            found[label] = Summary(
+                runs=len(seconds),
+                metrics={metric: estimate(results.final(cells, metric)) for metric in METRICS},
+                identifying=estimate(results.final(cells, "identify")),
+                seconds=float(np.median(seconds)),
             )
-            for label, runs in self.trajectories.items()
+    return found
+
+
+def picture(results: Results) -> Figure:
+    """Draw regret and utilities of one setting, or the regret in a panel for each of several."""
+    settings = _with_results(results)
+    if not settings:
+        raise InputError("no simulation has succeeded, so there is nothing to draw.")
+    if len(settings) == 1:
+        (players,) = settings.values()
+        return learners_figure(_runs_of(results, players), _is_logarithmic(players))
+    panels = [
+        # What is long for a panel goes on in a second line.
+        _panel(results, players, "regret", _title(results, setting).replace(":", ":\n", 1))
+        for setting, players in settings.items()
+    ]
+    return figures.grid(panels, COLUMNS)
+
+
+def _runs_of(results: Results, players: Players) -> list[RunsOf]:
+    found = []
+    for label, cells in players.items():
+        rounds, regret = results.curve(cells, "regret")
+        good = ~np.isnan(regret).any(axis=1)
+        utilities = results.utilities(cells)[good] / cells[0].rounds
+        found.append(RunsOf(label, rounds, regret[good], utilities))
+    return found
+
+
+def write(results: Results, folder: Path, command: str = "") -> Path:
+    """Write the report and the picture of the regret; return the path of the page."""
+    page, _ = write_report(document(results, command), folder)
+    if _with_results(results):
+        write_whole(folder / "regret.png", image(picture(results), ".png"))
+    return page
+
+
+def document(results: Results, command: str = "") -> Document:
+    """Return the report: curves and a table for each environment and horizon."""
+    sections = [
+        Section(
+            f"problem{number}",
+            _title(results, setting),
+            (_curves(results, players, number), _table(results, players, setting[1])),
+        )
+        for number, (setting, players) in enumerate(_with_results(results).items(), 1)
+    ]
+    seeds = sorted({cell.seed for cell in results.cells})
+    facts = (
+        *((("Command", f"`{command}`"),) if command else ()),
+        ("Version", f"fairduel {fairduel.__version__}, source {source_digest(results)[:12]}"),
+        ("Seed", f"{', '.join(map(str, seeds))}, with the number of the run"),
+        ("Simulations", f"{results.runs.num_rows:,} runs, {results.rows.num_rows:,} rows"),
+        ("Machine", machine()),
+    )
+    return Document("Learners compared", tuple(_failures(results)), tuple(sections), facts)
+
+
+def source_digest(results: Results) -> str:
+    """Return a digest of the code behind all cells."""
+    from fairduel.experiments.keys import modules_of
+
+    parts = {id(part): part for cell in results.cells for part in (cell.learner, cell.environment)}
+    return code_digest(frozenset[str]().union(*map(modules_of, parts.values())))
+
+
+def _with_results(results: Results) -> dict[Setting, Players]:
+    """Return the settings and learners of which at least one run has succeeded."""
+    found = {}
+    for setting, players in results.settings.items():
+        there = {
+            label: cells
+            for label, cells in players.items()
+            if not np.isnan(results.final(cells, "best")).all()
         }
+        if there:
+            found[setting] = there
+    return found
 
 
-def compare(
-    learners: Mapping[str, Learner[Any]] | None,
-    instances: Iterable[Instance],
-    rounds: int,
-    seed: int = 0,
-    checkpoints: Ints | int = 100,
-    before_run: Callable[[str, int], None] = lambda label, run: None,
-) -> Comparison:
-    """Let every learner play every instance: a run each. None: FairVOI and all of the paper's.
-
-    Run r is drawn from ``seed`` and r alone, so a learner's results do not depend on who else is
-    compared, and all of them meet the same luck. ``before_run`` hears the label of the learner
-    and the number of the run (from 0) before it starts; for progress bars.
-    """
-    if learners is None:
-        learners = {name: named.learner(name) for name in named.LEARNERS}
-    if not learners:
-        raise InputError("there is no learner to compare: give at least one.")
-    if seed < 0:
-        raise InputError(f"seed is {seed}: give a whole number from 0 up.")
-    trajectories: dict[str, list[Trajectory]] = {label: [] for label in learners}
-    seconds: dict[str, list[float]] = {label: [] for label in learners}
-    for run, instance in enumerate(instances):
-        for label, learner in learners.items():
-            before_run(label, run)
-            began = time.perf_counter()
-            # A generator of its own for each learner: the same draws, whoever came before.
-            rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(run, 1)))
-            trajectories[label].append(simulate(learner, instance, rounds, rng, checkpoints))
-            seconds[label].append(time.perf_counter() - began)
-    if not any(trajectories.values()):
-        raise InputError("there is no instance to compare the learners on: ask for at least 1 run.")
-    return Comparison(trajectories, seconds)
+def _title(results: Results, setting: Setting) -> str:
+    environment, rounds = setting
+    horizons = {rounds for _, rounds in results.settings}
+    return f"{environment}, {rounds:,} rounds" if len(horizons) > 1 else environment
 
 
-def _estimate(values: list[float] | list[int]) -> Estimate:
-    mean, half_width = mean_interval(values)
-    return Estimate(float(mean), float(half_width))
+def _curves(results: Results, players: Players, number: int) -> Picture:
+    panels = [
+        _panel(results, players, metric, about.short, ylabel=False)
+        for metric, about in METRICS.items()
+    ]
+    runs = max(map(len, players.values()))
+    caption = f"Mean of {runs} runs; shaded: 95 % interval." if runs > 1 else "One run."
+    return Picture(
+        f"curves{number}",
+        caption + _succeeded(results, players),
+        lambda: figures.grid(panels, COLUMNS),
+    )
+
+
+def _succeeded(results: Results, players: Players) -> str:
+    """Say how many runs there are of the learners that have failed in some."""
+    fewer = [
+        f"{label} {count} of {len(cells)}"
+        for label, cells in players.items()
+        if (count := len(known(results.final(cells, "best")))) < len(cells)
+    ]
+    return f" Some runs failed; those that succeeded: {', '.join(fewer)}." if fewer else ""
+
+
+def _panel(
+    results: Results, players: Players, metric: str, title: str, ylabel: bool = True
+) -> figures.Panel:
+    lines = tuple(
+        figures.line_of_runs(label, *results.curve(cells, metric), style)
+        for style, (label, cells) in enumerate(players.items())
+    )
+    logarithmic = metric == "regret" and _is_logarithmic(players)
+    return figures.Panel(title, lines, ylabel=metric if ylabel else "", logarithmic=logarithmic)
+
+
+def _is_logarithmic(players: Players) -> bool:
+    return all(cell.checkpoints.spacing == "log" for cells in players.values() for cell in cells)
+
+
+def _table(results: Results, players: Players, rounds: int) -> Table:
+    head = ("Learner", *(about.short for about in METRICS.values()), "Rounds identifying")
+    rows = tuple(
+        (label, *(interval(results.final(cells, name)) for name in (*METRICS, "identify")))
+        for label, cells in players.items()
+    )
+    return Table(head, rows, f"After {rounds:,} rounds; mean ± 1.96 standard errors.")
+
+
+def _failures(results: Results) -> list[Block]:
+    if not results.failures:
+        return []
+    rows = tuple((str(failure.cell), failure.reason) for failure in results.failures)
+    return [
+        Caution(f"{len(rows)} simulations failed and are left out of everything."),
+        Table(("Cell", "Reason"), rows, names=2),
+    ]

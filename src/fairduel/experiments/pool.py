@@ -59,6 +59,30 @@ class Pool(Protocol):
         ...
 
 
+class InProcess:
+    """No worker at all: a task runs here and now, and what it breaks is broken."""
+
+    isolated = True
+    resubmissions = 0
+
+    def size(self) -> int:
+        return 1
+
+    def submit(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(function(*arguments))
+        return future
+
+    def collect(self, future: Future[Any]) -> Any:
+        return future.result()
+
+    def check(self) -> None:
+        """Nothing to do: every task is finished as soon as it is submitted."""
+
+    def close(self, at_once: bool) -> None:
+        """Nothing to do: there is nothing to end."""
+
+
 @dataclass
 class _Worker:
     """A pool of one process, so that a death concerns one task and stops no other."""

@@ -28,12 +28,14 @@ def bar(total: int, done: int, shown: bool) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def can_go_on(folder: Path, what: Callable[[], str] = lambda: "what is done is") -> Iterator[None]:
-    """Let Ctrl-C say that nothing is lost, and ``what`` kept in the folder."""
+def can_go_on(
+    folder: Path | None, what: Callable[[], str] = lambda: "what is done is"
+) -> Iterator[None]:
+    """Let Ctrl-C say that nothing is lost, and ``what`` kept in the folder, if there is one."""
     try:
         yield
     except KeyboardInterrupt as error:
-        if error.args:  # said already, by somebody who knows more
+        if error.args or folder is None:  # said already, by somebody who knows more
             raise
         raise KeyboardInterrupt(
             f"{what()} kept in {str(folder)!r}; running it again goes on from there"

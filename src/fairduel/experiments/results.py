@@ -1,46 +1,147 @@
-"""What a sweep has found: kept cell by cell while it runs, and as tables when it is through."""
+"""What an experiment has found, read cell by cell or as tables."""
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
-import hashlib
-import io
-import json
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairduel._arrays import Floats, Ints
-from fairduel._files import make_folder, write_whole
+from fairduel._checks import one_of
 from fairduel.errors import InputError
-from fairduel.experiments.cells import PHASES, Cell, Failure, Record
-from fairduel.experiments.comparison import METRICS
-from fairduel.simulation.metrics import STANDARD_ERRORS
+from fairduel.experiments.cells import CURVES, PHASES, Cell, Failure
+from fairduel.experiments.store import Store
 
-KEPT = "cells"  # the folder of the files of finished tasks
-ABANDONED = 3600.0  # seconds after which a temporary file has nobody left who writes it
-CELLS_AT_ONCE = 2000  # so many are in memory while the tables are written
+if TYPE_CHECKING:  # matplotlib is slow to import
+    from matplotlib.figure import Figure
+
+    from fairduel.report.summary import Summary
+
+FIGURES = ("best", *PHASES, "seconds")  # of a whole run
+
+Setting = tuple[str, int]  # the label of an environment, and a horizon
+Players = dict[str, tuple[Cell, ...]]  # by the label of a learner: a cell for each run
 
 
-@dataclass(frozen=True)
 class Results:
-    """The results of a sweep, in the order of its cells, and the cells that have none.
+    """The results of cells, and the cells that have none.
 
-    folder: has the same as files, ``rows.parquet``, ``runs.parquet`` and ``failures.json``, until
-    a sweep of other cells writes its own there.
+    cells: all that were asked for, each once, in that order. failures: those that have no result,
+    and why. folder: where everything is stored; None for what is in memory only.
     """
 
-    folder: Path
-    failures: tuple[Failure, ...]
-    # What was written to the files, since these may change; as it is there, which is compact.
-    _rows: bytes = field(repr=False)
-    _runs: bytes = field(repr=False)
+    def __init__(
+        self,
+        cells: dict[str, Cell],
+        failures: Sequence[Failure],
+        store: Store,
+        folder: Path | None = None,
+    ) -> None:
+        self.cells = tuple(cells.values())
+        place = {id(cell): number for number, cell in enumerate(self.cells)}
+        self.failures = tuple(sorted(failures, key=lambda failure: place[id(failure.cell)]))
+        self.folder = folder
+        self._keys = {id(cell): key for key, cell in cells.items()}
+        self._store = store
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures):,} failed" if self.failures else ""
+        return f"Results({len(self.cells):,} simulations{failed})"
+
+    # By cell
+
+    def curve(self, cells: Sequence[Cell], metric: str) -> tuple[Ints, Floats]:
+        """Return the checkpoints, and (cells, checkpoints) values; NaN for cells that failed."""
+        one_of("metric", metric, CURVES)
+        first = cells[0]
+        rounds = first.checkpoints.of(first.rounds)
+        values = np.full((len(cells), len(rounds)), np.nan)
+        done, kept = self._read(cells)
+        if done:
+            lengths, flat = _lists(kept[metric])
+            if (lengths != len(rounds)).any():
+                raise InputError("these cells have different checkpoints: read them one by one.")
+            values[done] = flat.reshape(len(done), -1)
+        return rounds, values
+
+    def final(self, cells: Sequence[Cell], metric: str) -> Floats:
+        """Return (cells,) values after the last round, or a figure of the run like "identify"."""
+        one_of("metric", metric, (*CURVES, *FIGURES))
+        values = np.full(len(cells), np.nan)
+        done, kept = self._read(cells)
+        if done and metric in FIGURES:
+            values[done] = kept[metric].to_numpy()
+        elif done:
+            lengths, flat = _lists(kept[metric])
+            values[done] = flat[lengths.cumsum() - 1]
+        return values
+
+    def utilities(self, cells: Sequence[Cell]) -> Floats:
+        """Return (cells, D) what every user got in all; NaN for cells that failed."""
+        done, kept = self._read(cells)
+        if not done:
+            return np.full((len(cells), 1), np.nan)
+        lengths, flat = _lists(kept["utilities"])
+        if (lengths != lengths[0]).any():
+            raise InputError("these cells have different numbers of users: read them one by one.")
+        values = np.full((len(cells), lengths[0]), np.nan)
+        values[done] = flat.reshape(len(done), -1)
+        return values
+
+    def _read(self, cells: Sequence[Cell]) -> tuple[list[int], Any]:
+        """Return which of the cells have results, and these."""
+        keys = [self._key(cell) for cell in cells]
+        done = [place for place, key in enumerate(keys) if key in self._store]
+        return done, self._store.read([keys[place] for place in done])
+
+    def _key(self, cell: Cell) -> str:
+        """Return the key of a cell: of another object with the same content too."""
+        if id(cell) not in self._keys:
+            from fairduel.experiments.keys import key_of
+
+            return key_of(cell)
+        return self._keys[id(cell)]
+
+    # By label
+
+    @cached_property
+    def settings(self) -> dict[Setting, Players]:
+        """The cells of every environment and horizon, by learner."""
+        found: dict[Setting, dict[str, list[Cell]]] = {}
+        for cell in self.cells:
+            players = found.setdefault((cell.environment_label, cell.rounds), {})
+            players.setdefault(cell.learner_label, []).append(cell)
+        return {
+            setting: {label: tuple(cells) for label, cells in players.items()}
+            for setting, players in found.items()
+        }
+
+    def summary(self) -> dict[Setting, dict[str, Summary]]:
+        """Return how every learner did after the last round, by environment and horizon."""
+        from fairduel.experiments.comparison import summaries
+
+        found = {setting: summaries(self, each) for setting, each in self.settings.items()}
+        return {setting: by_learner for setting, by_learner in found.items() if by_learner}
+
+    def plot(self) -> Figure:
+        """Draw regret and what users got; with several settings, the regret in a panel each."""
+        from fairduel.experiments.comparison import picture
+
+        return picture(self)
+
+    def report(self, folder: str | Path, command: str = "") -> Path:
+        """Write report.html, report.md and their pictures; return the path of the page.
+
+        ``command`` says in the report how to make it again.
+        """
+        from fairduel.experiments.comparison import write
+
+        return write(self, Path(folder), command)
+
+    # As tables
 
     @cached_property
     def rows(self) -> Any:
@@ -48,290 +149,24 @@ class Results:
 
         ``horizon`` is the last round of the cell, ``rounds`` that of the row.
         """
-        return _read_table(self._rows)
+        from fairduel.experiments.tables import rows
+
+        return rows(self)
 
     @cached_property
     def runs(self) -> Any:
-        """A row for each cell: the best Nash welfare, rounds by phase, seconds; a pyarrow Table."""
-        return _read_table(self._runs)
+        """A row for each cell: best welfare, rounds by phase, seconds; a pyarrow Table."""
+        from fairduel.experiments.tables import runs
 
-    @cached_property
-    def combinations(self) -> frozenset[tuple[str, str, int]]:
-        """Every environment, learner and horizon that there are results of."""
-        names = ["environment", "learner", "horizon"]
-        distinct = self.runs.select(names).group_by(names).aggregate([])
-        return frozenset(zip(*(distinct[name].to_pylist() for name in names), strict=True))
+        return runs(self)
 
-    def curves(
-        self, environment: str, learner: str, metric: str, horizon: int | None = None
-    ) -> tuple[Ints, Floats]:
-        """The checkpoints, and a metric there: (runs, checkpoints)."""
-        if metric not in METRICS:
-            raise InputError(f"there is no metric {metric!r}: use one of {', '.join(METRICS)}.")
-        chosen = _chosen(self.rows, environment, learner, horizon)
-        rounds = chosen["rounds"].to_numpy()
-        runs = int((rounds == chosen["horizon"][0].as_py()).sum())
-        table = rounds.reshape(runs, -1) if len(rounds) % runs == 0 else rounds[:, None]
-        if (table != table[0]).any():
-            raise InputError(
-                f"{learner!r} in {environment!r} has runs with different checkpoints: "
-                "read them off the rows."
-            )
-        return table[0], chosen[metric].to_numpy().reshape(runs, -1)
-
-    def final(
-        self, environment: str, learner: str, metric: str, horizon: int | None = None
-    ) -> Floats:
-        """(runs,) a metric after the last round, or a figure of the runs like "identify"."""
-        if metric in METRICS:
-            return self.curves(environment, learner, metric, horizon)[1][:, -1]
-        figures = ("best", *PHASES, "seconds")
-        if metric not in figures:
-            names = ", ".join((*METRICS, *figures))
-            raise InputError(f"there is no metric {metric!r}: use one of {names}.")
-        chosen = _chosen(self.runs, environment, learner, horizon)
-        return np.asarray(chosen[metric].to_numpy(), np.float64)
+    def records(self, cells: Sequence[Cell]) -> tuple[list[Cell], Any]:
+        """Return those of the cells that have results, and their records as a pyarrow Table."""
+        done, kept = self._read(cells)
+        return [cells[place] for place in done], kept
 
 
-class Store:
-    """The files of finished tasks in a sweep's folder, named by their content.
-
-    Each is written whole, and none is ever changed. So sweeps that use one folder at the same time
-    do each other no harm, though they may both run the same cells.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / KEPT
-        make_folder(self._folder)
-        _clean(folder)
-        _clean(self._folder)
-        self._places: dict[str, tuple[Path, int]] = {}
-        for file in sorted(self._folder.glob("*.arrow")):
-            self._note(file, _read_kept(file))
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._places
-
-    def add(self, records: Sequence[Record]) -> None:
-        """Keep what a task has found."""
-        table = _kept(records)
-        name = hashlib.sha256("".join(record.key for record in records).encode()).hexdigest()
-        file = self._folder / f"{name[:32]}.arrow"
-        write_whole(file, _to_arrow(table))
-        self._note(file, table)
-
-    def read(self, keys: Sequence[str]) -> Any:
-        """The records of these keys as a pyarrow Table, in this order."""
-        import pyarrow as pa
-
-        order = {key: position for position, key in enumerate(keys)}
-        files: dict[Path, list[str]] = {}
-        for key in keys:
-            files.setdefault(self._places[key][0], []).append(key)
-        pieces, positions = [], []
-        for file, inside in files.items():
-            pieces.append(_read_kept(file).take([self._places[key][1] for key in inside]))
-            positions += [order[key] for key in inside]
-        return pa.concat_tables(pieces).take(np.argsort(positions))
-
-    def _note(self, file: Path, table: Any) -> None:
-        for row, key in enumerate(table["key"].to_pylist() if table is not None else ()):
-            self._places[key] = (file, row)
-
-
-def write_results(
-    store: Store, folder: Path, cells: dict[Cell, str], failures: Sequence[Failure]
-) -> Results:
-    """Write the tables of these cells, by their keys, to the folder."""
-    ordered = list(cells)
-    place = {cell: number for number, cell in enumerate(ordered)}
-    failed = tuple(sorted(failures, key=lambda failure: place[failure.cell]))
-    missing = {failure.cell for failure in failed}
-    done = {cell: key for cell, key in cells.items() if cell not in missing}
-    rows, runs = _tables(store, done)
-    write_whole(folder / "rows.parquet", rows)
-    write_whole(folder / "runs.parquet", runs)
-    write_whole(folder / "summary.csv", _summary(_read_table(rows).unify_dictionaries()))
-    told = [{**dataclasses.asdict(f.cell), "reason": f.reason, "trace": f.trace} for f in failed]
-    write_whole(
-        folder / "failures.json", (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
-    )
-    return Results(folder, failed, rows, runs)
-
-
-def _tables(store: Store, cells: dict[Cell, str]) -> tuple[bytes, bytes]:
-    """The rows and the runs of these cells, each as a Parquet file."""
-    import pyarrow.parquet as pq
-
-    rows_schema, runs_schema = _schemas()
-    rows, runs = io.BytesIO(), io.BytesIO()
-    with (
-        pq.ParquetWriter(rows, rows_schema, compression="zstd") as rows_writer,
-        pq.ParquetWriter(runs, runs_schema, compression="zstd") as runs_writer,
-    ):
-        for some in _in_groups(list(cells), CELLS_AT_ONCE):
-            kept = store.read([cells[cell] for cell in some])
-            rows_writer.write_table(_rows(some, kept, rows_schema))
-            runs_writer.write_table(_runs(some, kept, runs_schema))
-    return rows.getvalue(), runs.getvalue()
-
-
-def _summary(rows: Any) -> bytes:
-    """Every metric after the last round: mean and half the 95 % interval, for each combination."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    from pyarrow import csv
-
-    names = ["environment", "learner", "horizon"]
-    last = rows.filter(pc.equal(rows["rounds"], rows["horizon"]))
-    spread = pc.VarianceOptions(ddof=1)
-    wanted: list[Any] = [("run", "count")]
-    wanted += [(metric, "mean") for metric in METRICS]
-    wanted += [(metric, "stddev", spread) for metric in METRICS]
-    found = last.group_by(names, use_threads=False).aggregate(wanted)
-    runs = found["run_count"]
-    columns = {name: found[name].cast(pa.string()) for name in names[:2]}
-    columns |= {"horizon": found["horizon"], "runs": runs}
-    for metric in METRICS:
-        columns[metric] = found[f"{metric}_mean"]
-        error = pc.divide(found[f"{metric}_stddev"], pc.sqrt(runs))
-        columns[f"{metric}_interval"] = pc.multiply(error, STANDARD_ERRORS)
-    written = io.BytesIO()
-    csv.write_csv(pa.table(columns), written)
-    return written.getvalue()
-
-
-def _rows(cells: Sequence[Cell], kept: Any, schema: Any) -> Any:
-    """A row for each checkpoint."""
-    import pyarrow as pa
-
-    rounds = kept["rounds"].combine_chunks()
-    lengths = np.diff(rounds.offsets.to_numpy())
-    columns = {name: np.repeat(values, lengths) for name, values in _settings(cells).items()}
-    columns["rounds"] = rounds.flatten()
-    columns |= {metric: kept[metric].combine_chunks().flatten() for metric in METRICS}
-    return pa.table([_as(columns[field.name], field.type) for field in schema], schema=schema)
-
-
-def _runs(cells: Sequence[Cell], kept: Any, schema: Any) -> Any:
-    import pyarrow as pa
-
-    columns: dict[str, Any] = dict(_settings(cells))
-    columns |= {name: kept[name].combine_chunks() for name in ("best", *PHASES, "seconds")}
-    return pa.table([_as(columns[field.name], field.type) for field in schema], schema=schema)
-
-
-def _settings(cells: Sequence[Cell]) -> dict[str, Any]:
-    """The columns that say which cell a row is from; texts as objects, so as to share them."""
-    return {
-        "environment": np.array([cell.environment for cell in cells], dtype=object),
-        "learner": np.array([cell.learner for cell in cells], dtype=object),
-        "horizon": np.array([cell.rounds for cell in cells], np.int64),
-        "run": np.array([cell.run for cell in cells], np.int64),
-        "seed": np.array([cell.seed for cell in cells], np.int64),
-    }
-
-
-def _schemas() -> tuple[Any, Any]:
-    """Of the rows and of the runs."""
-    import pyarrow as pa
-
-    text = pa.dictionary(pa.int32(), pa.string())
-    cell = [
-        ("environment", text),
-        ("learner", text),
-        ("horizon", pa.int64()),
-        ("run", pa.int64()),
-        ("seed", pa.int64()),
-    ]
-    rows = [*cell, ("rounds", pa.int64()), *((metric, pa.float64()) for metric in METRICS)]
-    phases = ((phase, pa.int64()) for phase in PHASES)
-    runs = [*cell, ("best", pa.float64()), *phases, ("seconds", pa.float64())]
-    return pa.schema(rows), pa.schema(runs)
-
-
-def _as(values: Any, kind: Any) -> Any:
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(kind):
-        return pa.array(values, pa.string()).dictionary_encode()
-    return values if isinstance(values, pa.Array) else pa.array(values, kind)
-
-
-def _kept(records: Sequence[Record]) -> Any:
-    """A row for each record; curves are lists."""
-    import pyarrow as pa
-
-    columns: dict[str, Any] = {
-        "key": pa.array([record.key for record in records], pa.string()),
-        "best": pa.array([record.best for record in records], pa.float64()),
-        "seconds": pa.array([record.seconds for record in records], pa.float64()),
-        "rounds": pa.array([record.rounds for record in records], pa.list_(pa.int64())),
-    }
-    for phase in PHASES:
-        columns[phase] = pa.array([record.phases[phase] for record in records], pa.int64())
-    for metric in METRICS:
-        curves = [record.curves[metric] for record in records]
-        columns[metric] = pa.array(curves, pa.list_(pa.float64()))
-    return pa.table(columns)
-
-
-def _to_arrow(table: Any) -> bytes:
-    import pyarrow as pa
-
-    data = io.BytesIO()
-    with pa.ipc.new_file(data, table.schema) as writer:
-        writer.write_table(table)
-    return data.getvalue()
-
-
-def _read_kept(file: Path) -> Any:
-    """The table of a file, or None where it is damaged: then its cells run again."""
-    import pyarrow as pa
-
-    try:
-        table = pa.ipc.open_file(pa.py_buffer(file.read_bytes())).read_all()
-        table.validate(full=True)
-    except (pa.ArrowException, OSError):
-        return None
-    return table if table.schema.equals(_kept([]).schema) else None
-
-
-def _read_table(data: bytes) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    return pq.read_table(pa.BufferReader(data))
-
-
-def _chosen(table: Any, environment: str, learner: str, horizon: int | None) -> Any:
-    """The rows of one learner in one environment, for one horizon."""
-    import pyarrow.compute as pc
-
-    is_it = (pc.field("environment") == environment) & (pc.field("learner") == learner)
-    if horizon is not None:
-        is_it &= pc.field("horizon") == horizon
-    chosen = table.filter(is_it)
-    horizons = pc.unique(chosen["horizon"]).to_pylist()
-    if not horizons:
-        asked = "" if horizon is None else f" with horizon {horizon}"
-        raise InputError(f"the sweep has no results of {learner!r} in {environment!r}{asked}.")
-    if len(horizons) > 1:
-        raise InputError(
-            f"{learner!r} in {environment!r} has the horizons {', '.join(map(str, horizons))}: "
-            "say which one."
-        )
-    return chosen
-
-
-def _clean(folder: Path) -> None:
-    """Remove what writers that were killed have left behind."""
-    for file in folder.glob(".fairduel-*.tmp"):
-        with contextlib.suppress(FileNotFoundError):  # its writer has just finished
-            if time.time() - file.stat().st_mtime > ABANDONED:
-                file.unlink()
-
-
-def _in_groups(cells: Sequence[Cell], size: int) -> Iterator[Sequence[Cell]]:
-    for start in range(0, len(cells), size):
-        yield cells[start : start + size]
+def _lists(column: Any) -> tuple[Ints, Floats]:
+    """Return the lengths of the lists of a column, and all their values."""
+    lists = column.combine_chunks()
+    return np.diff(lists.offsets.to_numpy()), np.asarray(lists.flatten().to_numpy())

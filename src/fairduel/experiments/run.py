@@ -5,72 +5,127 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
+from fairduel._checks import whole_number
 from fairduel._files import AnyPath
 from fairduel.errors import InputError
 from fairduel.experiments.batching import Lost, run_calls
-from fairduel.experiments.cells import Cell, Failure, Record, check_cells, key_of, run_cell
+from fairduel.experiments.cells import Cell, Failure, Record, run_cell
 from fairduel.experiments.dask_pool import DaskPool
-from fairduel.experiments.pool import LocalPool, Pool, check_not_a_worker
+from fairduel.experiments.keys import key_of, modules_of
+from fairduel.experiments.pool import InProcess, LocalPool, Pool, check_not_a_worker
 from fairduel.experiments.progress import bar, can_go_on
-from fairduel.experiments.results import Results, Store, write_results
-from fairduel.report.rows import require_pyarrow
+from fairduel.experiments.results import Results
+from fairduel.experiments.store import Store
+from fairduel.experiments.tables import write_tables
+from fairduel.learners.learner import check_learner
+from fairduel.simulation.run import MOST_ROUNDS
+
+MOST_SEED = 2**63 - 1
 
 
 def sweep(
     cells: Iterable[Cell],
-    folder: AnyPath,
+    folder: AnyPath | None = None,
     *,
     workers: int | None = None,
     scheduler: str | None = None,
     progress: bool = True,
 ) -> Results:
-    """Run all cells that have no result in the folder yet, and give the results of all of them.
+    """Run all cells that have no result in the folder yet, and return the results of all of them.
 
-    Runs on so many worker processes, one for each core unless told, or on the Dask cluster whose
-    scheduler has the address ``scheduler``; the results are the same to the bit. Stop it as you
-    like: what is finished is in the folder, and the same call goes on from there. A cell runs
-    again when it, fairduel, the module of its learner or the file of its environment has changed.
+    Without a folder everything stays in memory. Runs on ``workers`` processes (default: one for
+    each core; 1 stays in this process), or on the Dask cluster whose scheduler has the address
+    ``scheduler``; the results are the same to the bit. Stop it as you like: what is finished is
+    in the folder, and the same call goes on from there. A cell runs again when it or the code
+    behind it has changed (see ``fairduel.experiments.keys``).
 
     A cell that fails, or that ends its worker process every time, is in ``failures``; the others
     go on, and the next sweep tries it again. A cell given twice counts once.
     """
-    check_not_a_worker()
-    require_pyarrow()
-    with can_go_on(Path(folder)):
-        wanted = dict.fromkeys(cells, "")
-        check_cells(wanted)
-        pool_size = _workers(workers, scheduler)
-        wanted = {cell: key_of(cell) for cell in wanted}
-        return _sweep(wanted, Path(folder), pool_size, scheduler, progress)
+    pool_size = _workers(workers, scheduler)
+    elsewhere = pool_size > 1 or scheduler is not None
+    if elsewhere:
+        check_not_a_worker()
+    place = None if folder is None else Path(folder)
+    with can_go_on(place):
+        listed = list(cells)
+        if elsewhere:
+            _check_modules(listed)
+        wanted = _keyed(listed)
+        store = Store(place)
+        left = {key: cell for key, cell in wanted.items() if key not in store}
+        with can_go_on(place, lambda: _kept(wanted, store)):
+            pool = _pool(min(pool_size, len(left)), scheduler) if left else None
+            failures = _run_all(pool, left, len(wanted), store, progress) if pool else []
+            results = Results(wanted, failures, store, place)
+            if place is not None:
+                write_tables(results, place)
+    return results
 
 
-def _sweep(
-    wanted: dict[Cell, str], folder: Path, pool_size: int, scheduler: str | None, progress: bool
-) -> Results:
-    """Run those of the cells, with their keys, that the folder lacks."""
-    store = Store(folder)
+def _keyed(cells: list[Cell]) -> dict[str, Cell]:
+    """Return the cells by key, each once; find out what would make them fail before the work."""
+    for cell in cells:
+        whole_number("rounds", cell.rounds, 1, MOST_ROUNDS)
+        whole_number("run", cell.run, 0, MOST_SEED)
+        whole_number("seed", cell.seed, 0, MOST_SEED)
+        check_learner(cell.learner)
+    _draw_once(cells)
+    keyed: dict[str, Cell] = {}
+    for cell in cells:
+        keyed.setdefault(key_of(cell), cell)
+    return keyed
 
-    def kept() -> str:
-        count = sum(key in store for key in wanted.values())
-        return f"{count:,} of {len(wanted):,} simulations are done and"
 
-    left = [cell for cell, key in wanted.items() if key not in store]
-    failures: list[Failure] = []
-    with can_go_on(folder, kept):
-        if left:
-            pool = (
-                LocalPool(min(pool_size, len(left))) if scheduler is None else DaskPool(scheduler)
+def _draw_once(cells: list[Cell]) -> None:
+    """Draw the last instance of every environment: sizes that it does not take fail now."""
+    last: dict[int, Cell] = {}
+    for cell in cells:
+        known = last.get(id(cell.environment))
+        if known is None or cell.run > known.run:
+            last[id(cell.environment)] = cell
+    for cell in last.values():
+        cell.environment.draw(cell.run, cell.rounds, cell.seed)
+
+
+def _check_modules(cells: list[Cell]) -> None:
+    """Refuse what only this process can find."""
+    for learner in {id(cell.learner): cell.learner for cell in cells}.values():
+        if "__main__" in modules_of(learner):
+            raise InputError(
+                f"the learner {type(learner).__name__} is defined in a script or notebook, where "
+                "other processes can't find it: put it into a module, or give workers=1."
             )
-            with (
-                bar(len(wanted), len(wanted) - len(left), progress) as advance,
-                closing(_run(pool, left)) as tasks,
-            ):
-                for finished in tasks:
-                    failures += _keep(finished, wanted, store)
-                    advance(len(finished))
-        return write_results(store, folder, wanted, failures)
+
+
+def _kept(wanted: dict[str, Cell], store: Store) -> str:
+    count = sum(key in store for key in wanted)
+    return f"{count:,} of {len(wanted):,} simulations are done and"
+
+
+def _pool(size: int, scheduler: str | None) -> Pool:
+    if scheduler is not None:
+        return DaskPool(scheduler)
+    return LocalPool(size) if size > 1 else InProcess()
+
+
+def _run_all(
+    pool: Pool, left: dict[str, Cell], total: int, store: Store, progress: bool
+) -> list[Failure]:
+    """Run the cells, keep their records, and return the failures."""
+    keys = {id(cell): key for key, cell in left.items()}
+    failures: list[Failure] = []
+    with (
+        bar(total, total - len(left), progress) as advance,
+        closing(_run(pool, list(left.values()))) as tasks,
+    ):
+        for finished in tasks:
+            failures += _keep(finished, keys, store)
+            advance(len(finished))
+    return failures
 
 
 def _run(
@@ -79,30 +134,35 @@ def _run(
     # The longest first, so that no worker is left with a long one at the end.
     ordered = sorted(cells, key=lambda cell: -cell.rounds)
     try:
-        yield from run_calls(pool, run_cell, ordered)
+        yield from run_calls(pool, run_keyed, ordered)
     except BaseException:
         pool.close(at_once=True)
         raise
     pool.close(at_once=False)
 
 
+def run_keyed(cell: Cell) -> Record | Failure:
+    """Run a cell under the key that it has where it runs: a worker may have other code."""
+    return run_cell(cell, key_of(cell))
+
+
 def _keep(
-    finished: list[tuple[Cell, Record | Failure | Lost]], keys: dict[Cell, str], store: Store
+    finished: list[tuple[Cell, Record | Failure | Lost]], keys: dict[int, str], store: Store
 ) -> list[Failure]:
-    """Put the records on disk; gives the failures."""
+    """Store the records; return the failures."""
     records: list[Record] = []
     failures: list[Failure] = []
     for cell, result in finished:
         if isinstance(result, Failure):
-            failures.append(result)
+            failures.append(replace(result, cell=cell))
         elif isinstance(result, Lost):
             failures.append(Failure(cell, "it ended its worker process every time it ran"))
-        elif result.key != keys[cell]:
+        elif result.key != keys[id(cell)]:
             failures.append(
                 Failure(
                     cell,
-                    "the code or file behind it is not the same for the worker as it was at the "
-                    "start of the sweep: start again, and give all workers the same version",
+                    "the code behind it is not the same for the worker as it was at the start of "
+                    "the sweep: start again, and give all workers the same version",
                 )
             )
         else:
@@ -118,9 +178,7 @@ def _workers(workers: int | None, scheduler: str | None) -> int:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else _cores()
     if scheduler is not None:
         raise InputError("a Dask cluster has its own workers: give workers or a scheduler.")
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise InputError(f"workers is {workers!r}: give a whole number from 1 up.")
-    return workers
+    return whole_number("workers", workers)
 
 
 def _cores() -> int:

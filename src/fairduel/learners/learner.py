@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from fairduel._arrays import Floats
 from fairduel.errors import InputError
@@ -12,6 +12,7 @@ from fairduel.tally import Tally
 State = TypeVar("State")
 
 
+@runtime_checkable
 class Learner(Protocol[State]):
     """Learns from answers alone. Everything is a pure function of its arguments.
 

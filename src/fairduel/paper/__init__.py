@@ -1,4 +1,5 @@
-"""The paper's experiments, redone: every table, figure and claim, and a report of them.
+"""The paper's experiments, redone: every table, figure and claim, and a report of them."""
 
-``fairduel.paper.reproduce.reproduce`` does it; so does the command ``fairduel reproduce``.
-"""
+from fairduel.paper.reproduction import Reproduction, reproduce
+
+__all__ = ["Reproduction", "reproduce"]

@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from fairduel._arrays import Floats
-from fairduel.cli import specs as named
-from fairduel.experiments import Cell
+from fairduel.environments import Random
+from fairduel.experiments import Cell, Checkpoints, Results
 from fairduel.instance import Instance
+from fairduel.learners import FairVOI
 from fairduel.paper import lower_bound
-from fairduel.paper.experiment import LEARNERS, METRICS, Cells, Outcomes, Players, all_of
+from fairduel.paper.experiment import (
+    LEARNERS,
+    TABLE_METRICS,
+    Cells,
+    Players,
+    all_of,
+    cells_of,
+    paper_learner,
+)
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
 from fairduel.paper.figure3 import Figure3
 from fairduel.paper.groups import Groups
 from fairduel.report import figures
-from fairduel.report.document import Block, Picture, Section, Table, Text, average, interval, number
+from fairduel.report.document import Block, Picture, Section, Table, Text
+from fairduel.report.metrics import METRICS
+from fairduel.report.numbers import interval, number
+from fairduel.report.statistics import average
 from fairduel.simulation import metrics
 from fairduel.welfare import Nash
 
-VOI, ANYTIME = "fair-voi", "fair-voi:anytime=true"
+VOI, ANYTIME = lower_bound.VOI, "fair-voi-anytime"
 SIX = LEARNERS | {VOI: "Fair-VOI"}  # the order is that of the styles
 SHORT = SIX | {ANYTIME: "Fair-VOI, T unknown"}
 # In tables Fair-VOI comes first: they are wider than many pages.
 COLUMNS = {VOI: SIX[VOI]} | LEARNERS
 SHORT_COLUMNS = {VOI: SHORT[VOI], ANYTIME: SHORT[ANYTIME]} | LEARNERS
+_BEYOND = {VOI: FairVOI(), ANYTIME: FairVOI(anytime=True)}
 RANDOM = "Random"
 BEST = "Best policy"  # for Nash welfare, from the first round on
 
@@ -36,7 +49,7 @@ SIZES = ((3, 5), (5, 10), (10, 10))  # D, K
 HORIZONS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 HARD_HORIZONS = (10**4, 10**5, 10**6, 10**7)
 TABLE1 = "Random, D = 10, K = 10"
-FAIRNESS = tuple(metric for metric in METRICS if metric != "regret")
+FAIRNESS = tuple(metric for metric in TABLE_METRICS if metric != "regret")
 SHOWN = ("regret", "minimum_welfare", "gini")
 HALF = 0.5
 
@@ -101,7 +114,7 @@ class Beyond:
         ]
         return [*all_of(groups), *short]
 
-    def section(self, outcomes: Outcomes) -> Section:
+    def section(self, results: Results) -> Section:
         blocks = (
             Text(
                 "Fair-VOI is not in the paper. It weighs at every decision what the answers would "
@@ -109,18 +122,18 @@ class Beyond:
                 "answer. Here it plays what the paper's five learners play, with the same "
                 "instances and seeds."
             ),
-            *self._regret_blocks(outcomes),
-            *self._fairness_blocks(outcomes),
-            *self._hard_blocks(outcomes),
-            *self._short_blocks(outcomes),
+            *self._regret_blocks(results),
+            *self._fairness_blocks(results),
+            *self._hard_blocks(results),
+            *self._short_blocks(results),
         )
         return Section("beyond", "Beyond the paper: Fair-VOI", blocks)
 
     # Figures 1 to 3 and Table 1
 
-    def _regret_blocks(self, outcomes: Outcomes) -> tuple[Block, ...]:
+    def _regret_blocks(self, results: Results) -> tuple[Block, ...]:
         groups = {**self.random, **self.fairness}
-        finals = [_finals(outcomes, group, "regret") for group in groups.values()]
+        finals = [_finals(results, group, "regret") for group in groups.values()]
         rows = tuple(
             (setting, f"{group[VOI][0].rounds:,}", *(interval(final[name]) for name in COLUMNS))
             for (setting, group), final in zip(groups.items(), finals, strict=True)
@@ -134,12 +147,12 @@ class Beyond:
             Table(head, rows, "Regret after T rounds."),
         )
 
-    def _fairness_blocks(self, outcomes: Outcomes) -> tuple[Block, ...]:
+    def _fairness_blocks(self, results: Results) -> tuple[Block, ...]:
         settings = {TABLE1: self.random[TABLE1], **self.fairness}
         best = {setting: _best_utilities(group[VOI]) for setting, group in settings.items()}
         panels = [
             figures.Panel(
-                f"{METRICS[metric]}: {setting}", _lines(outcomes, group, metric, best[setting])
+                f"{METRICS[metric].label}: {setting}", _lines(results, group, metric, best[setting])
             )
             for setting, group in self.fairness.items()
             for metric in SHOWN
@@ -147,9 +160,9 @@ class Beyond:
         rows = tuple(
             (
                 setting,
-                METRICS[metric],
+                METRICS[metric].label,
                 interval(getattr(metrics, metric)(group[VOI][0].rounds * best[setting])),
-                *(interval(outcomes.final(group[name], metric)) for name in COLUMNS),
+                *(interval(results.final(group[name], metric)) for name in COLUMNS),
             )
             for setting, group in settings.items()
             for metric in FAIRNESS
@@ -174,9 +187,9 @@ class Beyond:
 
     # Theorem 4.1
 
-    def _hard_blocks(self, outcomes: Outcomes) -> tuple[Block, ...]:
+    def _hard_blocks(self, results: Results) -> tuple[Block, ...]:
         finals = {
-            setting: _finals(outcomes, group, "regret") for setting, group in self.hard.items()
+            setting: _finals(results, group, "regret") for setting, group in self.hard.items()
         }
         panels = [self._hard_panel(finals, side) for side in lower_bound.SQUARES]
         rows = tuple(
@@ -222,10 +235,10 @@ class Beyond:
 
     # Short horizons
 
-    def _short_blocks(self, outcomes: Outcomes) -> tuple[Block, ...]:
+    def _short_blocks(self, results: Results) -> tuple[Block, ...]:
         shares = {
             size: {
-                learner: np.stack([_shares(outcomes, cells) for cells in by_horizon])
+                learner: np.stack([_shares(results, cells) for cells in by_horizon])
                 for learner, by_horizon in by_learner.items()
             }
             for size, by_learner in self.short.items()
@@ -249,16 +262,14 @@ class Beyond:
             *(_short_table(size, shares[size], chance[size]) for size in SIZES),
         )
 
-    def _short_cells(self, size: tuple[int, int], learner: str, rounds: int) -> Cells:
-        return tuple(
-            Cell(_environment(size), learner, rounds, run, checkpoints="linear:1")
-            for run in range(self.runs)
-        )
+    def _short_cells(self, size: tuple[int, int], name: str, rounds: int) -> Cells:
+        environment = Random(*size)
+        played = _BEYOND[name] if name in _BEYOND else paper_learner(name, "as_written")
+        return cells_of(played, SHORT[name], environment, rounds, range(self.runs), Checkpoints(1))
 
     def _chance(self, size: tuple[int, int]) -> Floats:
         """(runs,) what the uniform policy loses, exactly; the same at every horizon."""
-        make = named.environment(_environment(size))
-        instances = [make(run, HORIZONS[0], 0) for run in range(self.runs)]
+        instances = [Random(*size).draw(run, HORIZONS[0], 0) for run in range(self.runs)]
         got = [
             each.scores.mean(axis=1).prod() / Nash().maximize(each.scores).value
             for each in instances
@@ -268,26 +279,21 @@ class Beyond:
 
 def _with_voi(group: Players) -> Players:
     """And Fair-VOI on the instances of the others."""
+    voi = FairVOI()
     same = tuple(
-        Cell(cell.environment, VOI, cell.rounds, cell.run, cell.seed)
-        for cell in next(iter(group.values()))
+        replace(cell, learner=voi, learner_label=SIX[VOI]) for cell in next(iter(group.values()))
     )
     return {**group, VOI: same}
 
 
-def _environment(size: tuple[int, int]) -> str:
-    users, arms = size
-    return f"random:users={users},arms={arms},gap=0.1"
+def _finals(results: Results, group: Players, metric: str) -> dict[str, Floats]:
+    return {learner: results.final(cells, metric) for learner, cells in group.items()}
 
 
-def _finals(outcomes: Outcomes, group: Players, metric: str) -> dict[str, Floats]:
-    return {learner: outcomes.final(cells, metric) for learner, cells in group.items()}
-
-
-def _shares(outcomes: Outcomes, cells: Cells) -> Floats:
+def _shares(results: Results, cells: Cells) -> Floats:
     """(runs,) what was lost of what could be had."""
-    best = outcomes.about(cells, "best") * cells[0].rounds
-    return np.asarray(outcomes.final(cells, "regret") / best)
+    best = results.final(cells, "best") * cells[0].rounds
+    return np.asarray(results.final(cells, "regret") / best)
 
 
 def _rate(setting: lower_bound.Setting) -> float:
@@ -304,15 +310,13 @@ def _best_of(instance: Instance) -> Floats:
 
 
 def _instance(cell: Cell) -> Instance:
-    return named.environment(cell.environment)(cell.run, cell.rounds, cell.seed)
+    return cell.environment.draw(cell.run, cell.rounds, cell.seed)
 
 
-def _lines(
-    outcomes: Outcomes, group: Players, metric: str, best: Floats
-) -> tuple[figures.Line, ...]:
+def _lines(results: Results, group: Players, metric: str, best: Floats) -> tuple[figures.Line, ...]:
     """The learners' means over time, and those of the best policy, which has no regret."""
     lines = tuple(
-        figures.line_of_runs(SIX[learner], *outcomes.curve(cells, metric), style)
+        figures.line_of_runs(SIX[learner], *results.curve(cells, metric), style)
         for style, (learner, cells) in enumerate(group.items())
     )
     if metric == "regret":

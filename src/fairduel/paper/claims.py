@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from fairduel._arrays import Floats
-from fairduel.experiments.comparison import METRICS as MORE_IS_BETTER
 from fairduel.paper.comparisons import (
     COMPARABLE,
     FAIRNESS,
@@ -17,9 +16,10 @@ from fairduel.paper.comparisons import (
     not_much_worse,
     uniform_to_fair,
 )
-from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, METRICS, UTILITARIAN
+from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, UTILITARIAN
 from fairduel.report.criterion import more, more_between
 from fairduel.report.document import Claim, Finding
+from fairduel.report.metrics import METRICS, MORE_IS_BETTER
 
 LITTLE = 0.5  # "maintain": a change is so many times as large as another at most
 
@@ -279,7 +279,7 @@ def _minority_protected(by_share: Mapping[float, Finals]) -> tuple[Claim, ...]:
 def _closer(finals: Finals, metric: str, fair: str) -> Finding:
     to = {name: np.abs(finals[fair][metric] - finals[name][metric]) for name in BASELINES}
     return more(
-        f"{METRICS[metric]}, {LEARNERS[fair]}: distance to utilitarian − to uniform",
+        f"{METRICS[metric].label}, {LEARNERS[fair]}: distance to utilitarian − to uniform",
         np.minimum(*(to[name] for name in UTILITARIAN)),
         to["uniform"],
     )
@@ -287,7 +287,7 @@ def _closer(finals: Finals, metric: str, fair: str) -> Finding:
 
 def _changed(metric: str, name: str, change: str, larger: Finals, smaller: Finals) -> Finding:
     verb = "lost" if MORE_IS_BETTER[metric] else "gained"
-    what = f"{LEARNERS[name]}, {METRICS[metric].lower()} {verb} {change}"
+    what = f"{LEARNERS[name]}, {METRICS[metric].label.lower()} {verb} {change}"
     return more_between(what, larger[name][metric], smaller[name][metric])
 
 
@@ -313,8 +313,8 @@ def _little(
     high, low = (smaller, larger) if MORE_IS_BETTER[metric] else (larger, smaller)
     for sign, word in ((-1, "loss" if MORE_IS_BETTER[metric] else "gain"), (1, "opposite")):
         what = (
-            f"{METRICS[metric]} {change}, {LITTLE:g} × that of {LEARNERS[other]} − the {word} of "
-            f"{LEARNERS[fair]}"
+            f"{METRICS[metric].label} {change}, {LITTLE:g} × that of {LEARNERS[other]} − the "
+            f"{word} of {LEARNERS[fair]}"
         )
         sides = (
             LITTLE * finals[other][metric] + sign * finals[fair][metric] for finals in (high, low)

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable, Mapping
 
 from fairduel._arrays import Floats
-from fairduel.experiments.comparison import METRICS as MORE_IS_BETTER
-from fairduel.paper.experiment import FAIR, LEARNERS, METRICS
+from fairduel.paper.experiment import FAIR, LEARNERS
 from fairduel.report.criterion import more
-from fairduel.report.document import Finding, average, known
+from fairduel.report.document import Finding
+from fairduel.report.metrics import METRICS, MORE_IS_BETTER
+from fairduel.report.statistics import average, known
 
 Finals = Mapping[str, Mapping[str, Floats]]  # by learner and metric: a value for each run
 
@@ -60,7 +61,7 @@ def uniform_to_fair(finals: Finals, metrics: Iterable[str]) -> str:
     """A sentence on what Uniform-Over-Users has of each, if there is something to say."""
     ratios = {metric: _ratio(finals, metric) for metric in metrics}
     said = [
-        f"{METRICS[metric].lower()} {ratio:.2f} times"
+        f"{METRICS[metric].label.lower()} {ratio:.2f} times"
         for metric, ratio in ratios.items()
         if not math.isnan(ratio)
     ]
@@ -74,4 +75,4 @@ def _ratio(finals: Finals, metric: str) -> float:
 
 
 def _at(at: str, metric: str) -> str:
-    return at + (METRICS[metric].lower() if at else METRICS[metric])
+    return at + (METRICS[metric].label.lower() if at else METRICS[metric].label)

@@ -10,19 +10,14 @@ from functools import cached_property
 import numpy as np
 
 from fairduel._arrays import Floats
-from fairduel.experiments import Cell
+from fairduel.environments import Paper
+from fairduel.experiments import Cell, Results
 from fairduel.paper.claims import LONGER, Rates, figure1_claims
-from fairduel.paper.experiment import (
-    LEARNERS,
-    Cells,
-    Outcomes,
-    Players,
-    all_of,
-    lines,
-    players,
-)
+from fairduel.paper.experiment import LEARNERS, Cells, Players, all_of, lines, players
 from fairduel.report import figures
-from fairduel.report.document import Picture, Section, Table, Text, average, interval, number
+from fairduel.report.document import Picture, Section, Table, Text
+from fairduel.report.numbers import interval, number
+from fairduel.report.statistics import average
 
 # (D, K) in the order of the paper's panels, and horizons that leave room for identification.
 SIZES = ((5, 5), (5, 10), (5, 20), (10, 5), (10, 10), (20, 10))
@@ -40,9 +35,7 @@ class Figure1:
     @cached_property
     def groups(self) -> dict[str, Players]:
         return {
-            f"D = {users}, K = {arms}": players(
-                f"paper:users={users},arms={arms},gap=0.1", HORIZONS[arms], self.runs
-            )
+            f"D = {users}, K = {arms}": players(Paper(users, arms), HORIZONS[arms], self.runs)
             for users, arms in SIZES
         }
 
@@ -61,10 +54,10 @@ class Figure1:
     def cells(self) -> Sequence[Cell]:
         return all_of([*self.groups.values(), *self.longer.values()])
 
-    def section(self, outcomes: Outcomes) -> Section:
-        rates = {setting: self._rates(outcomes, setting) for setting in self.groups}
+    def section(self, results: Results) -> Section:
+        rates = {setting: self._rates(results, setting) for setting in self.groups}
         panels = [
-            figures.Panel(f"({letter}) {setting}", lines(outcomes, group, "regret"))
+            figures.Panel(f"({letter}) {setting}", lines(results, group, "regret"))
             for letter, (setting, group) in zip("abcdef", self.groups.items(), strict=True)
         ]
         blocks = (
@@ -81,33 +74,33 @@ class Figure1:
                 "interval.",
                 lambda: figures.grid(panels, columns=3),
             ),
-            self._table(outcomes),
+            self._table(results),
             _rate_table(rates),
         )
         regrets = {
-            setting: {name: outcomes.final(cells, "regret") for name, cells in group.items()}
+            setting: {name: results.final(cells, "regret") for name, cells in group.items()}
             for setting, group in self.groups.items()
         }
         claims = figure1_claims(regrets, rates)
         return Section("figure1", "Figure 1: regret on random preferences", blocks, claims)
 
-    def _rates(self, outcomes: Outcomes, setting: str) -> Rates:
+    def _rates(self, results: Results, setting: str) -> Rates:
         """What a round after identification costs, with fewer rounds and with more."""
         longer = self.longer[setting]
         return {
-            name: (_rate(outcomes, cells), _rate(outcomes, longer[name]))
+            name: (_rate(results, cells), _rate(results, longer[name]))
             if name in longer
-            else (_rate(outcomes, cells, 1 / LONGER), _rate(outcomes, cells))
+            else (_rate(results, cells, 1 / LONGER), _rate(results, cells))
             for name, cells in self.groups[setting].items()
         }
 
-    def _table(self, outcomes: Outcomes) -> Table:
+    def _table(self, results: Results) -> Table:
         rows = tuple(
             (
                 setting,
                 f"{group['fair-etc'][0].rounds:,}",
-                interval(outcomes.about(group["fair-etc"], "identify")),
-                *(interval(outcomes.final(cells, "regret")) for cells in group.values()),
+                interval(results.final(group["fair-etc"], "identify")),
+                *(interval(results.final(cells, "regret")) for cells in group.values()),
             )
             for setting, group in self.groups.items()
         )
@@ -115,10 +108,10 @@ class Figure1:
         return Table(head, rows, "Regret after T rounds.")
 
 
-def _rate(outcomes: Outcomes, cells: Cells, part: float = 1.0) -> Floats:
+def _rate(results: Results, cells: Cells, part: float = 1.0) -> Floats:
     """(runs,) mean regret of a round in this part of those after identification, of f*."""
-    rounds, regret = outcomes.curve(cells, "regret")
-    begin = outcomes.about(cells, "identify")
+    rounds, regret = results.curve(cells, "regret")
+    begin = results.final(cells, "identify")
     count = part * (rounds[-1] - begin)
     count[count <= 0] = np.nan  # identification took all rounds
     x = np.append(0, rounds)
@@ -126,7 +119,7 @@ def _rate(outcomes: Outcomes, cells: Cells, part: float = 1.0) -> Floats:
         np.diff(np.interp((first, last), x, np.append(0, row)))[0]
         for first, last, row in zip(begin, begin + count, regret, strict=True)
     ]
-    return np.asarray(lost / count / outcomes.about(cells, "best"))
+    return np.asarray(lost / count / results.final(cells, "best"))
 
 
 def _rate_table(rates: dict[str, Rates]) -> Table:

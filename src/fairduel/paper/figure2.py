@@ -6,11 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fairduel.experiments import Cell
+from fairduel.environments import Clustered
+from fairduel.experiments import Cell, Results
 from fairduel.paper.claims import figure2_claims
-from fairduel.paper.experiment import LEARNERS, METRICS, Outcomes, Players, all_of, lines, players
+from fairduel.paper.experiment import (
+    LEARNERS,
+    TABLE_METRICS,
+    Players,
+    all_of,
+    finals,
+    lines,
+    players,
+)
 from fairduel.report import figures
-from fairduel.report.document import Picture, Section, Table, Text, interval
+from fairduel.report.document import Picture, Section, Table, Text
+from fairduel.report.metrics import METRICS
+from fairduel.report.numbers import interval
 
 SHARES = (0.5, 0.7)  # the paper's rho
 ROUNDS = 200_000
@@ -23,32 +34,29 @@ class Figure2:
 
     @cached_property
     def groups(self) -> dict[float, Players]:
-        return {
-            share: players(f"clustered:users=10,arms=10,gap=0.1,share={share}", ROUNDS, self.runs)
-            for share in SHARES
-        }
+        return {share: players(Clustered(share=share), ROUNDS, self.runs) for share in SHARES}
 
     @property
     def cells(self) -> Sequence[Cell]:
         return all_of(list(self.groups.values()))
 
-    def section(self, outcomes: Outcomes) -> Section:
+    def section(self, results: Results) -> Section:
         shown = [(share, metric) for share in SHARES for metric in SHOWN]
         panels = [
             figures.Panel(
-                f"({letter}) {METRICS[metric]}, ρ = {share}",
-                lines(outcomes, self.groups[share], metric),
+                f"({letter}) {METRICS[metric].label}, ρ = {share}",
+                lines(results, self.groups[share], metric),
             )
             for letter, (share, metric) in zip("abcd", shown, strict=True)
         ]
         rows = tuple(
             (
                 f"ρ = {share}",
-                METRICS[metric],
-                *(interval(outcomes.final(cells, metric)) for cells in self.groups[share].values()),
+                METRICS[metric].label,
+                *(interval(results.final(cells, metric)) for cells in self.groups[share].values()),
             )
             for share in SHARES
-            for metric in METRICS
+            for metric in TABLE_METRICS
         )
         blocks = (
             Text(
@@ -64,5 +72,7 @@ class Figure2:
             ),
             Table(("Majority", "Metric", *LEARNERS.values()), rows, "After T rounds.", names=2),
         )
-        finals = {share: outcomes.finals(group) for share, group in self.groups.items()}
-        return Section("figure2", "Figure 2: clustered preferences", blocks, figure2_claims(finals))
+        by_share = {share: finals(results, group) for share, group in self.groups.items()}
+        return Section(
+            "figure2", "Figure 2: clustered preferences", blocks, figure2_claims(by_share)
+        )

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from fairduel.experiments import Cell
-from fairduel.instance import Instance
+from fairduel.environments import Fixed
+from fairduel.experiments import Cell, Results
 from fairduel.paper.comparisons import Finals
-from fairduel.paper.experiment import LEARNERS, METRICS, Outcomes, Players, all_of, lines, players
+from fairduel.paper.experiment import (
+    LEARNERS,
+    TABLE_METRICS,
+    Players,
+    all_of,
+    finals,
+    lines,
+    players,
+)
 from fairduel.paper.groups import Grouping, Groups
 from fairduel.paper.sushi_claims import data_claims, figure3_claims, unanswered
 from fairduel.report import figures
-from fairduel.report.document import Block, Caution, Claim, Picture, Section, Table, Text, interval
+from fairduel.report.document import Block, Caution, Claim, Picture, Section, Table, Text
+from fairduel.report.metrics import METRICS
+from fairduel.report.numbers import interval
+from fairduel.report.statistics import wilson_interval
 
 ROUNDS = 200_000
 MISSING = "the Sushi data are missing, and synthetic ones say nothing about it"
-Z = 1.959964  # the normal distribution has 95 % within so many standard deviations
 
 
 @dataclass(frozen=True)
@@ -30,8 +39,11 @@ class Figure3:
 
     @cached_property
     def players(self) -> dict[int, Players]:
+        kind = "synthetic" if self.groups.missing else "Sushi"
         return {
-            grouping.users: players(f"file:{grouping.file}", ROUNDS, self.runs)
+            grouping.users: players(
+                Fixed(grouping.instance), ROUNDS, self.runs, place=f"{kind}, D = {grouping.users}"
+            )
             for grouping in self.groups.groupings
             if not grouping.without
         }
@@ -40,7 +52,7 @@ class Figure3:
     def cells(self) -> Sequence[Cell]:
         return all_of(list(self.players.values()))
 
-    def section(self, outcomes: Outcomes) -> Section:
+    def section(self, results: Results) -> Section:
         kind = "synthetic stand-in" if self.groups.missing else "Sushi"
         blocks: list[Block] = [Caution(_synthetic(self.groups.missing))] if kind != "Sushi" else []
         blocks += [
@@ -52,24 +64,24 @@ class Figure3:
                 "people are grouped by Spearman correlation of their rankings, average linkage; "
                 "each group is a user. All runs play the same instance with other luck."
             ),
-            *(self._picture(outcomes, users, kind) for users in self.players),
-            self._results(outcomes),
+            *(self._picture(results, users, kind) for users in self.players),
+            self._results(results),
             self._groupings(),
         ]
-        claims = self._claims(outcomes)
+        claims = self._claims(results)
         if self.groups.missing:  # other data cannot decide what the paper says of its own
             claims = tuple(unanswered(claim, MISSING) for claim in claims)
         return Section("figure3", f"Figure 3: {kind}", tuple(blocks), claims)
 
-    def _claims(self, outcomes: Outcomes) -> tuple[Claim, ...]:
-        finals: dict[int, Finals] = {
+    def _claims(self, results: Results) -> tuple[Claim, ...]:
+        by_users: dict[int, Finals] = {
             grouping.users: _nothing(self.runs) for grouping in self.groups.groupings
         }
-        finals |= {users: outcomes.finals(group) for users, group in self.players.items()}
+        by_users |= {users: finals(results, group) for users, group in self.players.items()}
         groupings = self.groups.groupings
         instability = "; ".join(_unstable(grouping) for grouping in groupings)
         return (
-            *figure3_claims(finals),
+            *figure3_claims(by_users),
             *data_claims(
                 {grouping.users: grouping.without for grouping in groupings},
                 {grouping.users: _smallest_gap(grouping) for grouping in groupings},
@@ -78,13 +90,13 @@ class Figure3:
             ),
         )
 
-    def _picture(self, outcomes: Outcomes, users: int, kind: str) -> Picture:
+    def _picture(self, results: Results, users: int, kind: str) -> Picture:
         order = ("regret", "minimum_welfare", "nash_welfare", "gini", "utilitarian_welfare")
         synthetic = bool(self.groups.missing)
         panels = [
             figures.Panel(
-                f"({letter}) {METRICS[metric]}, D = {users}" + ", synthetic" * synthetic,
-                lines(outcomes, self.players[users], metric),
+                f"({letter}) {METRICS[metric].label}, D = {users}" + ", synthetic" * synthetic,
+                lines(results, self.players[users], metric),
             )
             for letter, metric in zip("abcde", order, strict=True)
         ]
@@ -93,15 +105,15 @@ class Figure3:
         name = f"figure3-{users}" + "-synthetic" * synthetic
         return Picture(name, caption, lambda: figures.grid(panels, columns=3))
 
-    def _results(self, outcomes: Outcomes) -> Table:
+    def _results(self, results: Results) -> Table:
         rows = tuple(
             (
                 f"D = {users}",
-                METRICS[metric],
-                *(interval(outcomes.final(cells, metric)) for cells in group.values()),
+                METRICS[metric].label,
+                *(interval(results.final(cells, metric)) for cells in group.values()),
             )
             for users, group in self.players.items()
-            for metric in METRICS
+            for metric in TABLE_METRICS
         )
         return Table(("Groups", "Metric", *LEARNERS.values()), rows, "After T rounds.", names=2)
 
@@ -168,21 +180,14 @@ def _unstable(grouping: Grouping) -> str:
 
 
 def _share(count: int, total: int) -> str:
-    low, high = wilson(count, total)
+    low, high = wilson_interval(count, total)
     return f"{count} of {total} ({low:.0%} to {high:.0%})"
-
-
-def wilson(count: int, total: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share, which few and even no counts leave sensible."""
-    middle = (count + Z**2 / 2) / (total + Z**2)
-    spread = Z / (total + Z**2) * math.sqrt(count * (total - count) / total + Z**2 / 4)
-    return middle - spread, middle + spread
 
 
 def _smallest_gap(grouping: Grouping) -> float | None:
     """Of the instance that is played, if there is one."""
     if grouping.without:
         return None
-    preferences = Instance.load(grouping.file).preferences
+    preferences = grouping.instance.preferences
     pairs = np.triu_indices(preferences.shape[1], 1)
     return float(np.abs(preferences[:, *pairs] - 0.5).min())

@@ -26,6 +26,7 @@ from fairduel.data.sushi import LABELS_SHA256
 from fairduel.errors import InputError
 from fairduel.experiments.batching import Lost, run_calls
 from fairduel.experiments.pool import LocalPool
+from fairduel.instance import Instance
 
 USERS = (5, 10)
 PERMUTATIONS = 20  # of the rows, to see how much the groups owe to their order
@@ -39,7 +40,7 @@ Counts = tuple[int, int, float]  # the MEASURES
 
 @dataclass(frozen=True)
 class Grouping:
-    """People in so many groups; ``file`` has the instance, if every group has a winner.
+    """People in so many groups, and the instance that they make.
 
     as_paper: whether the groups are the paper's, None where there is nothing to compare with.
     without: the names of the groups that have no Condorcet winner.
@@ -51,7 +52,7 @@ class Grouping:
     """
 
     users: int
-    file: Path
+    instance: Instance
     sizes: tuple[int, ...]
     digest: str
     as_paper: bool | None
@@ -99,7 +100,7 @@ def _grouping(cut: Clusters, folder: Path, kind: str, counts: Counts) -> Groupin
     above = np.triu_indices(len(cut.people.items), 1)
     return Grouping(
         users=users,
-        file=file,
+        instance=instance,
         sizes=tuple(cut.sizes.tolist()),
         digest=cut.digest,
         as_paper=cut.digest == LABELS_SHA256[users] if kind == SUSHI else None,

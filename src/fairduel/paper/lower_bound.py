@@ -10,24 +10,19 @@ from functools import cache, cached_property
 import numpy as np
 
 from fairduel._arrays import Floats
-from fairduel.cli import specs as named
-from fairduel.environments.generate import HARD_C, HARD_EPSILON_MOST
-from fairduel.experiments import Cell
-from fairduel.paper.experiment import FAIR, LEARNERS, Cells, Outcomes
+from fairduel.environments import Hard
+from fairduel.environments.hard import HARD_C, HARD_EPSILON_MOST
+from fairduel.experiments import Cell, Checkpoints, Results
+from fairduel.learners import FairVOI
+from fairduel.paper.experiment import FAIR, LEARNERS, Cells, cells_of, paper_learner
 from fairduel.report import figures
 from fairduel.report.criterion import more
-from fairduel.report.document import (
-    Claim,
-    Picture,
-    Section,
-    Table,
-    Text,
-    average,
-    interval,
-    known,
-    number,
-)
+from fairduel.report.document import Claim, Picture, Section, Table, Text
+from fairduel.report.numbers import interval, number
+from fairduel.report.statistics import average, known
 
+VOI = "fair-voi"  # plays there too, beyond the paper
+AS = "as_written"
 SQUARES = (4, 8)  # D = K, for the slope in T
 HORIZONS = tuple(10**power for power in range(3, 9))
 EPSILONS = (0.01, 0.001)  # besides the proof's, which falls with T
@@ -39,7 +34,7 @@ WAYS: dict[str, Callable[[int], tuple[int, int]]] = {
     f"D = M, K = {SIDES[-1]}": lambda side: (side, SIDES[-1]),
     f"K = M, D = {SIDES[-1]}": lambda side: (SIDES[-1], side),
 }
-CHECKPOINTS = "log:10"
+CHECKPOINTS = Checkpoints(10, "log")
 
 
 @dataclass(frozen=True)
@@ -56,16 +51,11 @@ class Setting:
         return min(self.users, self.arms)
 
     def cells(self, learner: str, runs: int) -> Cells:
-        """Runs on I^1, I^2, ..., which the bound is a mean over; the learner knows the winners."""
-        period = self.winners // 2 + 1  # the environment takes I^0, I^1, ... in turn
-        numbers = [run for run in range(2 * runs + 1) if run % period][:runs]
-        own = "" if self.epsilon is None else f",epsilon={self.epsilon}"
-        environment = f"hard:users={self.users},arms={self.arms}{own}"
-        told = [f"{learner}:winners={_winners(self.users, self.arms, run)}" for run in numbers]
-        return tuple(
-            Cell(environment, text, self.rounds, run, 0, CHECKPOINTS)
-            for run, text in zip(numbers, told, strict=True)
-        )
+        """Return runs on I^1, I^2, ..., which the bound is a mean over.
+
+        The learner knows the winners.
+        """
+        return _cells(self, learner, runs)
 
     @property
     def bound(self) -> float:
@@ -90,10 +80,10 @@ class Series:
     x: tuple[int, ...]
     settings: tuple[Setting, ...]
 
-    def regrets(self, outcomes: Outcomes, runs: int) -> Floats:
+    def regrets(self, results: Results, runs: int) -> Floats:
         """(runs, settings)"""
         return np.stack(
-            [outcomes.final(each.cells(self.learner, runs), "regret") for each in self.settings],
+            [results.final(each.cells(self.learner, runs), "regret") for each in self.settings],
             axis=1,
         )
 
@@ -101,9 +91,9 @@ class Series:
         """Of the values over x, on log-log axes, by least squares."""
         return float(np.polyfit(np.log(self.x), np.log(values), 1)[0])
 
-    def slopes(self, outcomes: Outcomes, runs: int) -> Floats:
+    def slopes(self, results: Results, runs: int) -> Floats:
         """(runs,) NaN for those that failed."""
-        rows = self.regrets(outcomes, runs)
+        rows = self.regrets(results, runs)
         return np.array([math.nan if np.isnan(row).any() else self.slope(row) for row in rows])
 
 
@@ -144,8 +134,8 @@ class LowerBound:
             for cell in setting.cells(each.learner, self.runs)
         ]
 
-    def section(self, outcomes: Outcomes) -> Section:
-        panels = self._panels(outcomes)
+    def section(self, results: Results) -> Section:
+        panels = self._panels(results)
         blocks = (
             Text(
                 "The proof's instances I^1, I^2, ... with the arms in random order, every user's "
@@ -162,19 +152,19 @@ class LowerBound:
                 f"T = {SIDE_ROUNDS:,}, M growing in three ways.",
                 lambda: figures.grid(panels, columns=3),
             ),
-            self._slopes(outcomes),
+            self._slopes(results),
             Text(
                 "The upper bounds of Theorems 4.2 and 4.3 have D^(2/3) K^(1/3) M^(1/3) where the "
                 "lower bound has M^(1/3), and the paper leaves the gap open. "
-                + self._words(outcomes)
+                + self._words(results)
             ),
         )
         title = "Lower bound: the hard instances of Theorem 4.1"
-        return Section("lower-bound", title, blocks, self._claims(outcomes))
+        return Section("lower-bound", title, blocks, self._claims(results))
 
-    def _panels(self, outcomes: Outcomes) -> list[figures.Panel]:
+    def _panels(self, results: Results) -> list[figures.Panel]:
         time = [
-            self._line(outcomes, series, f"{LEARNERS[learner]}, D = K = {side}", style)
+            self._line(results, series, f"{LEARNERS[learner]}, D = K = {side}", style)
             for style, ((learner, side), series) in enumerate(self.over_time.items())
         ]
         time += [
@@ -182,7 +172,7 @@ class LowerBound:
             for style, side in enumerate(SQUARES)
         ]
         epsilon = [
-            self._line(outcomes, series, f"{LEARNERS[learner]}, ε = {size}", style)
+            self._line(results, series, f"{LEARNERS[learner]}, ε = {size}", style)
             for style, ((learner, size), series) in enumerate(self.over_epsilon.items())
         ]
         epsilon += [
@@ -190,7 +180,7 @@ class LowerBound:
             for style, size in enumerate(EPSILONS)
         ]
         side = [
-            self._line(outcomes, series, f"{LEARNERS[learner]}, {way}", style)
+            self._line(results, series, f"{LEARNERS[learner]}, {way}", style)
             for style, ((learner, way), series) in enumerate(self.over_side.items())
         ]
         side.append(_bound(self.over_side["fair-etc", next(iter(WAYS))], "lower bound"))
@@ -200,18 +190,18 @@ class LowerBound:
             _panel("(c) over M = min(K, D)", side, "M", tuple(map(float, SIDES))),
         ]
 
-    def _line(self, outcomes: Outcomes, series: Series, label: str, style: int) -> figures.Line:
-        regrets = series.regrets(outcomes, self.runs)
+    def _line(self, results: Results, series: Series, label: str, style: int) -> figures.Line:
+        regrets = series.regrets(results, self.runs)
         return figures.line_of_runs(label, np.array(series.x), regrets, style)
 
-    def _slopes(self, outcomes: Outcomes) -> Table:
+    def _slopes(self, results: Results) -> Table:
         rows = []
         for (learner, side), series in self.over_time.items():
             name = f"T from {series.x[0]:,} to {series.x[-1]:,}, D = K = {side}"
-            rows.append((name, LEARNERS[learner], *self._slope(outcomes, series), "0.6667"))
+            rows.append((name, LEARNERS[learner], *self._slope(results, series), "0.6667"))
         for (learner, way), series in self.over_side.items():
             name = f"M from {SIDES[0]} to {SIDES[-1]}, {way}"
-            rows.append((name, LEARNERS[learner], *self._slope(outcomes, series), "0.3333"))
+            rows.append((name, LEARNERS[learner], *self._slope(results, series), "0.3333"))
         head = ("Slope in", "Learner", "Measured", "Upper bound", "Lower bound")
         return Table(
             head,
@@ -221,17 +211,17 @@ class LowerBound:
             names=2,
         )
 
-    def _slope(self, outcomes: Outcomes, series: Series) -> tuple[str, str]:
+    def _slope(self, results: Results, series: Series) -> tuple[str, str]:
         theory = series.slope([setting.upper_rate for setting in series.settings])
-        return interval(series.slopes(outcomes, self.runs)), number(theory)
+        return interval(series.slopes(results, self.runs)), number(theory)
 
-    def _words(self, outcomes: Outcomes) -> str:
+    def _words(self, results: Results) -> str:
         """Which of the bounds the slopes in M are nearer to, and what other epsilons change."""
         upper = [
             abs(measured - series.slope([each.upper_rate for each in series.settings]))
             < abs(measured - 1 / 3)
             for series in self.over_side.values()
-            for measured in [average(series.slopes(outcomes, self.runs))]
+            for measured in [average(series.slopes(results, self.runs))]
             if not math.isnan(measured)
         ]
         said = f"Of the {len(upper)} slopes in M, {sum(upper)} are nearer to the upper bound's."
@@ -245,7 +235,7 @@ class LowerBound:
             for learner in FAIR
             for large, small in zip(
                 *(
-                    self.over_epsilon[learner, size].regrets(outcomes, self.runs).T
+                    self.over_epsilon[learner, size].regrets(results, self.runs).T
                     for size in EPSILONS
                 ),
                 strict=True,
@@ -259,11 +249,11 @@ class LowerBound:
             )
         return said
 
-    def _claims(self, outcomes: Outcomes) -> tuple[Claim, ...]:
+    def _claims(self, results: Results) -> tuple[Claim, ...]:
         above = [
             more(
                 f"{LEARNERS[learner]}, D = K = {side}, T = {setting.rounds:,}: regret − bound",
-                outcomes.final(setting.cells(learner, self.runs), "regret"),
+                results.final(setting.cells(learner, self.runs), "regret"),
                 setting.bound,
             )
             for (learner, side), series in self.over_time.items()
@@ -272,7 +262,7 @@ class LowerBound:
         in_time = [
             more(
                 f"{LEARNERS[learner]}, D = K = {side}: slope − 2/3",
-                series.slopes(outcomes, self.runs),
+                series.slopes(results, self.runs),
                 2 / 3,
             )
             for (learner, side), series in self.over_time.items()
@@ -280,7 +270,7 @@ class LowerBound:
         in_side = [
             more(
                 f"{LEARNERS[learner]}, {way}: slope − 1/3",
-                series.slopes(outcomes, self.runs),
+                series.slopes(results, self.runs),
                 1 / 3,
             )
             for (learner, way), series in self.over_side.items()
@@ -309,10 +299,23 @@ class LowerBound:
 
 
 @cache
-def _winners(users: int, arms: int, run: int) -> str:
-    """Of the instance of a run; they do not depend on the horizon or on epsilon."""
-    instance = named.environment(f"hard:users={users},arms={arms}")(run, HORIZONS[0], 0)
-    return "/".join(map(str, instance.winners))
+def _cells(setting: Setting, name: str, runs: int) -> Cells:
+    period = setting.winners // 2 + 1  # the environment takes I^0, I^1, ... in turn
+    numbers = [run for run in range(2 * runs + 1) if run % period][:runs]
+    environment = Hard(setting.users, setting.arms, setting.epsilon)
+    cells: list[Cell] = []
+    for run in numbers:
+        winners = _winners(setting.users, setting.arms, run)
+        told = FairVOI(winners=winners) if name == VOI else paper_learner(name, AS, winners=winners)
+        label = f"{LEARNERS.get(name, name)}, winners known"
+        cells += cells_of(told, label, environment, setting.rounds, [run], CHECKPOINTS)
+    return tuple(cells)
+
+
+@cache
+def _winners(users: int, arms: int, run: int) -> tuple[int, ...]:
+    """Return those of the instance of a run: they depend neither on the horizon nor on epsilon."""
+    return tuple(Hard(users, arms).draw(run, HORIZONS[0], 0).winners.tolist())
 
 
 def _over_time(learner: str, side: int, epsilon: float | None = None) -> Series:

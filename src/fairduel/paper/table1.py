@@ -7,22 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fairduel.experiments import Cell
-from fairduel.experiments.comparison import METRICS as MORE_IS_BETTER
+from fairduel.environments import Paper
+from fairduel.experiments import Cell, Results
 from fairduel.paper.claims import table1_claims
-from fairduel.paper.experiment import (
-    LEARNERS,
-    METRICS,
-    UTILITARIAN,
-    Outcomes,
-    Players,
-    all_of,
-    players,
-)
+from fairduel.paper.experiment import LEARNERS, UTILITARIAN, Players, all_of, finals, players
 from fairduel.paper.printed import TABLE1
-from fairduel.report.document import Block, Section, Table, Text, Verdict, average, interval
+from fairduel.report.document import Block, Section, Table, Text, Verdict
+from fairduel.report.metrics import METRICS, MORE_IS_BETTER
+from fairduel.report.numbers import interval
+from fairduel.report.statistics import average
 
-ENVIRONMENT = "paper:users=10,arms=10,gap=0.1"
+ENVIRONMENT = Paper()
 ROUNDS = 200_000
 PRESETS = ("as_run", "as_written")
 BETTER = "Utilitarian (better of the two)"
@@ -41,7 +36,7 @@ class Table1:
     def cells(self) -> Sequence[Cell]:
         return all_of(list(self.groups.values()))
 
-    def section(self, outcomes: Outcomes) -> Section:
+    def section(self, results: Results) -> Section:
         blocks: tuple[Block, ...] = (
             Text(
                 f"K = D = 10, gap 0.1, the paper's own instances, {self.runs} runs, mean ± 1.96 "
@@ -50,36 +45,36 @@ class Table1:
                 "learners for each metric, and so has ours. A cell agrees where our mean is "
                 "within the paper's own interval."
             ),
-            self._comparison(outcomes),
-            self._phases(outcomes),
-            Text(self._reason(outcomes)),
+            self._comparison(results),
+            self._phases(results),
+            Text(self._reason(results)),
         )
-        claims = table1_claims(outcomes.finals(self.groups["as_run"]))
+        claims = table1_claims(finals(results, self.groups["as_run"]))
         title = "Table 1: final performance on random preferences"
         return Section("table1", title, blocks, claims)
 
-    def agreeing(self, outcomes: Outcomes, preset: str = "as_run") -> int:
+    def agreeing(self, results: Results, preset: str = "as_run") -> int:
         """How many of the 20 printed cells agree."""
         return sum(
-            self._verdict(outcomes, preset, metric, column) is Verdict.AGREES
+            self._verdict(results, preset, metric, column) is Verdict.AGREES
             for metric, columns in TABLE1.items()
             for column in columns
         )
 
-    def _comparison(self, outcomes: Outcomes) -> Table:
+    def _comparison(self, results: Results) -> Table:
         rows = []
         for metric, columns in TABLE1.items():
             for column, (mean, half_width) in columns.items():
-                row: list[str | Verdict] = [METRICS[metric], LEARNERS.get(column, BETTER)]
+                row: list[str | Verdict] = [METRICS[metric].label, LEARNERS.get(column, BETTER)]
                 row.append(f"{mean:,.10g} ± {half_width:,.10g}")  # as printed
                 for preset in PRESETS:
-                    row.append(self._value(outcomes, preset, metric, column))
-                    row.append(self._verdict(outcomes, preset, metric, column))
+                    row.append(self._value(results, preset, metric, column))
+                    row.append(self._verdict(results, preset, metric, column))
                 rows.append(tuple(row))
         head = ["Metric", "Learner", "Paper"]
         for preset in PRESETS:
             head += [f"Ours, {preset.replace('_', ' ')}", f"{preset.replace('_', ' ')}: verdict"]
-        found = {preset: self.agreeing(outcomes, preset) for preset in PRESETS}
+        found = {preset: self.agreeing(results, preset) for preset in PRESETS}
         return Table(
             tuple(head),
             tuple(rows),
@@ -88,54 +83,54 @@ class Table1:
             names=2,
         )
 
-    def _value(self, outcomes: Outcomes, preset: str, metric: str, column: str) -> str:
+    def _value(self, results: Results, preset: str, metric: str, column: str) -> str:
         """Of the column's learner; which of the two it is can differ between the presets."""
-        name = self._chosen(outcomes, preset, metric, column)
-        text = interval(outcomes.final(self.groups[preset][name], metric))
+        name = self._chosen(results, preset, metric, column)
+        text = interval(results.final(self.groups[preset][name], metric))
         kind = LEARNERS[name].removeprefix("Utilitarian-")
         return f"{text} ({kind})" if column == "utilitarian" else text
 
-    def _chosen(self, outcomes: Outcomes, preset: str, metric: str, column: str) -> str:
+    def _chosen(self, results: Results, preset: str, metric: str, column: str) -> str:
         """The learner behind a column of the paper's."""
         if column != "utilitarian":
             return column
         sign = 1 if MORE_IS_BETTER[metric] else -1
         group = self.groups[preset]
-        means = {name: average(outcomes.final(group[name], metric)) for name in UTILITARIAN}
+        means = {name: average(results.final(group[name], metric)) for name in UTILITARIAN}
         return max(
             means, key=lambda name: -math.inf if math.isnan(means[name]) else sign * means[name]
         )
 
-    def _verdict(self, outcomes: Outcomes, preset: str, metric: str, column: str) -> Verdict:
+    def _verdict(self, results: Results, preset: str, metric: str, column: str) -> Verdict:
         printed, half_width = TABLE1[metric][column]
-        name = self._chosen(outcomes, preset, metric, column)
-        ours = average(outcomes.final(self.groups[preset][name], metric))
+        name = self._chosen(results, preset, metric, column)
+        ours = average(results.final(self.groups[preset][name], metric))
         if math.isnan(ours):
             return Verdict.UNKNOWN
         return Verdict.AGREES if abs(ours - printed) <= half_width else Verdict.DIFFERS
 
-    def _phases(self, outcomes: Outcomes) -> Table:
+    def _phases(self, results: Results) -> Table:
         rows = []
         for name, label in LEARNERS.items():
             row = [label]
             for preset in PRESETS:
                 cells = self.groups[preset][name]
-                row += [interval(outcomes.about(cells, phase)) for phase in PHASES]
+                row += [interval(results.final(cells, phase)) for phase in PHASES]
             rows.append(tuple(row))
         head = ["Learner"]
         for preset in PRESETS:
             head += [f"{phase}, {preset.replace('_', ' ')}" for phase in PHASES.values()]
         return Table(tuple(head), tuple(rows), "Rounds spent identifying winners, and exploring.")
 
-    def _reason(self, outcomes: Outcomes) -> str:
+    def _reason(self, results: Results) -> str:
         cells = {preset: self.groups[preset]["fair-etc"] for preset in PRESETS}
         spent = {
-            (preset, phase): average(outcomes.about(cells[preset], phase))
+            (preset, phase): average(results.final(cells[preset], phase))
             for preset in PRESETS
             for phase in PHASES
         }
-        best = average(outcomes.about(cells["as_run"], "best"))
-        rounds, regret = outcomes.curve(cells["as_run"], "regret")
+        best = average(results.final(cells["as_run"], "best"))
+        rounds, regret = results.curve(cells["as_run"], "regret")
         cost = average(regret[:, 0]) / (best * int(rounds[0]))
         if math.isnan(sum(spent.values()) + cost):
             return "Why the two presets differ cannot be said: Fair-ETC has no results for both."

@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 
 import numpy as np
 
 from fairduel._arrays import Floats
-from fairduel.experiments import Cell
+from fairduel.environments import Random
+from fairduel.experiments import Cell, Checkpoints, Results
 from fairduel.learners.tournament import Tournament
-from fairduel.paper.experiment import FAIR, LEARNERS, Cells, Outcomes
+from fairduel.paper.experiment import FAIR, LEARNERS, Cells, cells_of, paper_learner
 from fairduel.report import figures
 from fairduel.report.criterion import more
-from fairduel.report.document import Claim, Picture, Section, Table, Text, average, number
+from fairduel.report.document import Claim, Picture, Section, Table, Text
+from fairduel.report.numbers import number
+from fairduel.report.statistics import average
 
 GAP_GUESS = Tournament().gap_guess  # the paper's Delta-hat
-CHECKPOINTS = "log:10"
+CHECKPOINTS = Checkpoints(10, "log")
 CUT_OFF = 0.9  # identification that takes more of the horizon was ended by it
 
 
@@ -32,11 +35,7 @@ class Setting:
     rounds: int = 10**6
 
     def cells(self, learner: str, runs: int) -> Cells:
-        environment = f"random:users={self.users},arms={self.arms},gap={self.gap}"
-        return tuple(
-            Cell(environment, f"{learner}:preset=as_written", self.rounds, run, 0, CHECKPOINTS)
-            for run in range(runs)
-        )
+        return _cells(self, learner, runs)
 
     @property
     def identification(self) -> float:
@@ -53,6 +52,13 @@ class Setting:
         learning = math.cbrt(size * math.log(self.users * self.arms * self.rounds))
         mistakes = self.arms * math.log(self.arms / 2) / GAP_GUESS
         return self.identification + learning + mistakes
+
+
+@cache
+def _cells(setting: Setting, name: str, runs: int) -> Cells:
+    environment = Random(setting.users, setting.arms, setting.gap)
+    played, label = paper_learner(name, "as_written"), f"{LEARNERS[name]}, as written"
+    return cells_of(played, label, environment, setting.rounds, range(runs), CHECKPOINTS)
 
 
 BASE = Setting()
@@ -81,8 +87,8 @@ class UpperBound:
             for cell in setting.cells(learner, self.runs)
         ]
 
-    def section(self, outcomes: Outcomes) -> Section:
-        measured = _Measured(outcomes, self.runs)
+    def section(self, results: Results) -> Section:
+        measured = _Measured(results, self.runs)
         slopes = {what: _slopes(measured, what) for what in VARIED}
         blocks = (
             Text(
@@ -113,15 +119,15 @@ class UpperBound:
 class _Measured:
     """What came out, by setting, and the two constants."""
 
-    def __init__(self, outcomes: Outcomes, runs: int) -> None:
+    def __init__(self, results: Results, runs: int) -> None:
         self.runs = runs
-        self._outcomes = outcomes
+        self._results = results
 
     def regrets(self, setting: Setting, learner: str) -> Floats:
-        return self._outcomes.final(setting.cells(learner, self.runs), "regret")
+        return self._results.final(setting.cells(learner, self.runs), "regret")
 
     def identifying(self, setting: Setting) -> Floats:
-        return self._outcomes.about(setting.cells("fair-etc", self.runs), "identify")
+        return self._results.final(setting.cells("fair-etc", self.runs), "identify")
 
     def mean(self, setting: Setting, learner: str) -> float:
         return average(self.regrets(setting, learner))

@@ -1,15 +1,17 @@
-"""When a claim holds: one criterion for all of them."""
+"""When a claim holds: one criterion for all of them, and the words for what came of it."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
 
 from fairduel._arrays import Floats
-from fairduel.environments.generate import PAPER_RUNS
-from fairduel.report.document import Claim, Finding, Verdict, number
+from fairduel.report.document import Claim, Finding, Table, Verdict
+from fairduel.report.numbers import PLUS_MINUS, number, signed
+from fairduel.report.statistics import student_interval, welch_interval
 
 CRITERION = (
     "A claim consists of comparisons of the kind “this is more than that”. The difference is "
@@ -25,95 +27,95 @@ CRITERION = (
     "where these do not, and are no part of the verdict."
 )
 
+CONTROLS = "Controls (✓ where they do not pass, as they must not), no part of the verdict:"
+
 ENOUGH = 2  # runs, to say anything about their spread
-LEVEL = 0.975  # the upper end of a 95 % interval
+
+_NUMBERS = {  # one, several
+    Verdict.HOLDS: ("holds", "hold"),
+    Verdict.NOISE: ("holds within noise", "hold within noise"),
+    Verdict.FAILS: ("does not hold here", "do not hold here"),
+    Verdict.UNKNOWN: ("without a result", "without a result"),
+}
 
 
 def more(what: str, larger: Floats, smaller: Floats | float) -> Finding:
-    """Is ``larger`` more than ``smaller``, run by run?"""
+    """Judge whether ``larger`` is more than ``smaller``, run by run."""
     difference = larger - smaller
     difference = difference[~np.isnan(difference)]
     if len(difference) < ENOUGH:
         return no_result(what)
-    count = len(difference)
-    return _finding(what, float(difference.mean()), _error(difference), count - 1, count)
+    mean = float(difference.mean())
+    return _finding(what, mean, student_interval(difference), len(difference))
 
 
 def more_between(what: str, larger: Floats, smaller: Floats) -> Finding:
-    """Is the mean of ``larger`` more than that of ``smaller``, two independent samples?"""
+    """Judge whether the mean of ``larger`` is more than that of ``smaller``, independent samples.
+
+    Runs that failed are NaN and do not count.
+    """
     larger, smaller = larger[~np.isnan(larger)], smaller[~np.isnan(smaller)]
-    if min(len(larger), len(smaller)) < ENOUGH:
+    runs = min(len(larger), len(smaller))
+    if runs < ENOUGH:
         return no_result(what)
     difference = float(larger.mean() - smaller.mean())
-    error = math.hypot(_error(larger), _error(smaller))
-    count = min(len(larger), len(smaller))
-    return _finding(what, difference, error, _welch(larger, smaller), count)
+    return _finding(what, difference, welch_interval(larger, smaller), runs)
 
 
 def fact(what: str, true: bool) -> Finding:
-    """Something without chance: it is so or it is not."""
+    """Judge what has no chance in it: it is so or it is not."""
     return Finding(what, math.nan, math.nan, Verdict.HOLDS if true else Verdict.FAILS)
 
 
 def no_result(what: str) -> Finding:
-    """Nothing is known about it."""
+    """Return the finding that nothing is known."""
     return Finding(what, math.nan, math.nan, Verdict.UNKNOWN)
 
 
-def few_runs(claims: Iterable[Claim]) -> str:
-    """A sentence for readers of verdicts from fewer runs than the paper's, if there are such."""
+def described(finding: Finding) -> str:
+    """Describe a comparison with its figures."""
+    if finding.verdict is Verdict.UNKNOWN:
+        return f"{finding.what}: {finding.verdict}"
+    if math.isnan(finding.difference):
+        return finding.what
+    half_width = number(finding.half_width, finding.difference)
+    return f"{finding.what}: {signed(finding.difference)}{PLUS_MINUS}{half_width}"
+
+
+def counted(claims: Iterable[Claim]) -> str:
+    """Say how many claims have which verdict."""
+    counts = Counter(claim.verdict for claim in claims)
+    kinds = [kind for kind in _NUMBERS if kind is not Verdict.UNKNOWN or counts[kind]]
+    return ", ".join(f"{counts[kind]} {_NUMBERS[kind][counts[kind] != 1]}" for kind in kinds)
+
+
+def overview(claims: Iterable[Claim], name: str) -> Table:
+    """Return the table of all verdicts; ``name`` formats the name of a claim, given as {0}."""
+    rows = tuple(
+        (name.format(claim.name), claim.section, claim.quote, claim.verdict) for claim in claims
+    )
+    return Table(("Claim", "Section", "In the paper", "Verdict"), rows, names=4)
+
+
+def few_runs(claims: Iterable[Claim], wanted: int) -> str:
+    """Warn of verdicts from fewer runs than the paper's ``wanted``, or return ""."""
     counts = [each.runs for claim in claims for each in claim.findings if each.runs]
-    fewest = min(counts, default=PAPER_RUNS)
-    if fewest >= PAPER_RUNS:
+    fewest = min(counts, default=wanted)
+    if fewest >= wanted:
         return ""
     return (
-        f"The paper's figures are means of {PAPER_RUNS} runs; here there are comparisons of "
+        f"The paper's figures are means of {wanted} runs; here there are comparisons of "
         f"{fewest}. Verdicts from fewer runs are weak: more comes out as noise, and a mean may "
         "be far off."
     )
 
 
-def described(finding: Finding) -> str:
-    """A comparison with its figures."""
-    if finding.verdict is Verdict.UNKNOWN:
-        return f"{finding.what}: {finding.verdict}"
-    if math.isnan(finding.difference):
-        return finding.what
-    return f"{finding.what}: {_signed(finding.difference)} ± {_like(finding)}"
-
-
-def _error(values: Floats) -> float:
-    """Of the mean."""
-    return float(values.std(ddof=1) / math.sqrt(len(values)))
-
-
-def _welch(first: Floats, second: Floats) -> float:
-    """Degrees of freedom of a difference of means (Welch and Satterthwaite)."""
-    squares = _error(first) ** 2, _error(second) ** 2
-    if not any(squares):
-        return float(len(first) + len(second) - 2)
-    parts = (
-        square**2 / (len(each) - 1) for square, each in zip(squares, (first, second), strict=True)
-    )
-    return sum(squares) ** 2 / sum(parts)
-
-
-def _finding(what: str, difference: float, error: float, freedom: float, runs: int) -> Finding:
-    from scipy.special import stdtrit  # slow to import
-
-    half_width = float(stdtrit(freedom, LEVEL)) * error
-    if difference > half_width:
+def _finding(what: str, difference: float, interval: tuple[float, float], runs: int) -> Finding:
+    low, high = interval
+    if low > 0:
         verdict = Verdict.HOLDS
-    elif difference < -half_width:
+    elif high < 0:
         verdict = Verdict.FAILS
     else:
         verdict = Verdict.NOISE
-    return Finding(what, difference, half_width, verdict, runs)
-
-
-def _signed(value: float) -> str:
-    return ("+" if value >= 0 else "−") + number(abs(value))
-
-
-def _like(finding: Finding) -> str:
-    return number(finding.half_width, finding.difference)
+    return Finding(what, difference, (high - low) / 2, verdict, runs)

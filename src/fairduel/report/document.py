@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from fairduel.simulation.metrics import mean_interval
-
 if TYPE_CHECKING:  # matplotlib is slow to import
     from matplotlib.figure import Figure
-
-    from fairduel._arrays import Floats
 
 
 class Verdict(StrEnum):
@@ -66,6 +59,10 @@ class Table:
     caption: str = ""
     names: int = 1
 
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.head) for row in self.rows):
+            raise ValueError(f"the table has {len(self.head)} columns, and a row that does not.")
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -81,7 +78,7 @@ Block = Text | Caution | Table | Picture
 
 @dataclass(frozen=True)
 class Finding:
-    """One comparison of a claim: by how much one thing exceeds another, in so many runs."""
+    """One comparison of a claim: by how much one thing exceeds another, and in how many runs."""
 
     what: str
     difference: float
@@ -134,35 +131,7 @@ class Document:
     def claims(self) -> tuple[Claim, ...]:
         return tuple(claim for section in self.sections for claim in section.claims)
 
-
-_PLACES = ((1, 4), (10, 3), (1e4, 1))  # below so much, so many places after the point
-
-
-def number(value: float, like: float | None = None) -> str:
-    """A figure for people, with as many places as suit one of the size of ``like``."""
-    size = abs(value if like is None else like)
-    if math.isnan(value):
-        return "–"
-    if size >= 1e7 or 0 < size < 1e-3:
-        return f"{value:.3g}"
-    places = next((places for limit, places in _PLACES if 0 < size < limit), 0)
-    return f"{value:,.{places}f}"
-
-
-def interval(values: Floats | Sequence[float]) -> str:
-    """The mean over the runs and half its 95 % interval; runs that failed are NaN."""
-    if not known(values):
-        return number(math.nan)
-    mean, half_width = (float(x) for x in mean_interval(known(values)))
-    return number(mean) + ("" if math.isnan(half_width) else f" ± {number(half_width, mean)}")
-
-
-def average(values: Floats | Sequence[float]) -> float:
-    """The mean over the runs that did not fail; NaN if all of them did."""
-    good = known(values)
-    return float(np.mean(good)) if good else math.nan
-
-
-def known(values: Floats | Sequence[float]) -> list[float]:
-    """The values of the runs that did not fail."""
-    return [float(value) for value in values if not math.isnan(value)]
+    @property
+    def pictures(self) -> tuple[Picture, ...]:
+        blocks = (self.summary, *(section.blocks for section in self.sections))
+        return tuple(each for part in blocks for each in part if isinstance(each, Picture))

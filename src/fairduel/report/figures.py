@@ -1,8 +1,7 @@
-"""Panels of lines with their 95 % intervals, in the look of ``fairduel.report.plots``."""
+"""Panels of lines with their 95 % intervals, for reports."""
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairduel._arrays import Floats, Ints
-from fairduel.report import plots
+from fairduel.report import style
+from fairduel.report.style import INK, draw_bands, line_style
 from fairduel.simulation.metrics import mean_interval
 
 if TYPE_CHECKING:  # matplotlib is slow to import
@@ -19,8 +19,7 @@ if TYPE_CHECKING:  # matplotlib is slow to import
     from matplotlib.figure import Figure
 
 TITLE_SIZE, LEGEND_SIZE = 10, 9  # points
-INK, SOFT, GRID = "#222222", "#666666", "#e8e8e8"  # as in plots.LOOK
-LOOK: dict[Any, Any] = plots.LOOK | {
+LOOK: dict[Any, Any] = style.LOOK | {
     "font.size": 9,
     "axes.titlesize": TITLE_SIZE,
     "axes.titlepad": 6,
@@ -33,7 +32,6 @@ LOOK: dict[Any, Any] = plots.LOOK | {
     "legend.handlelength": 3.2,
     "lines.linewidth": 1.6,
     "lines.markersize": 4.2,
-    "svg.fonttype": "path",  # the same in every browser, whatever fonts it has
 }
 MARKS = 7  # markers along a line: enough to tell it by its shape
 BOUND_DASHES = ((0, (4, 2)), (0, (1, 1.6)))
@@ -152,41 +150,6 @@ def _legend(figure: Figure, axes: Iterable[Axes]) -> float:
     return float(box.height / figure.dpi)
 
 
-def png(figure: Figure) -> bytes:
-    """On white, for Markdown."""
-    return _saved(figure, "png", {})
-
-
-def svg(figure: Figure, prefix: str) -> str:
-    """An element for HTML: colours by the page's variables, and names that no other has."""
-    text = _saved(figure, "svg", {"Date": None, "Creator": None}).decode()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
-    text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", text, flags=re.DOTALL)
-    text = re.sub(r' xmlns:xlink="[^"]*"| xmlns="[^"]*"', "", text)
-    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)
-    text = re.sub(r'xlink:href="#', 'href="#', text)
-    text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{prefix}-", text)
-    for color, variable in VARIABLES.items():
-        text = re.sub(color, f"var(--{variable})", text, flags=re.IGNORECASE)
-    return re.sub(r"\s*\n\s*", "\n", text).strip()
-
-
-# Every colour in a figure is a variable of the page's style, so that dark pages have their own.
-VARIABLES = {INK: "ink", SOFT: "soft", GRID: "grid"} | {
-    color: f"line{number}" for number, color in enumerate(plots.COLORS)
-}
-
-
-def _saved(figure: Figure, form: str, metadata: dict[str, Any]) -> bytes:
-    import matplotlib
-
-    data = io.BytesIO()
-    with matplotlib.rc_context(LOOK):
-        figure.savefig(data, format=form, metadata=metadata, transparent=form == "svg")
-    return data.getvalue()
-
-
 def _draw(axes: Axes, panel: Panel) -> None:
     for number, line in enumerate(panel.lines):
         _draw_line(axes, line, number)
@@ -197,10 +160,10 @@ def _draw(axes: Axes, panel: Panel) -> None:
     if logarithmic:
         axes.set_xscale("log")
         axes.set_yscale("log")
-    plots.draw_bands(
+    draw_bands(
         axes,
         [
-            (line.x, line.mean, line.half_width, plots.style(line.style)["color"])
+            (line.x, line.mean, line.half_width, line_style(line.style)["color"])
             for line in panel.lines
             if line.half_width is not None
         ],
@@ -224,7 +187,7 @@ def _draw_line(axes: Axes, line: Line, number: int) -> None:
     count = len(line.x)
     step = max(1, count // MARKS)
     every = slice(number * step // 5, None, step) if count > 2 * MARKS else None
-    axes.plot(line.x, line.mean, label=line.label, markevery=every, **plots.style(line.style))
+    axes.plot(line.x, line.mean, label=line.label, markevery=every, **line_style(line.style))
 
 
 def _log_ticks(axes: Axes, ticks: tuple[float, ...]) -> None:

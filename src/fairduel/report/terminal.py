@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -12,31 +12,22 @@ from rich.table import Table
 from rich.text import Text
 
 from fairduel.data.scores import ScoreTable
-from fairduel.experiments.comparison import METRICS, Comparison, Estimate, Summary
+from fairduel.report.metrics import METRICS
+from fairduel.report.numbers import plus_minus
+from fairduel.report.statistics import Estimate
+from fairduel.report.summary import Summary
 from fairduel.welfare import Solution
 
-HEADINGS = {
-    "regret": "Regret",
-    "nash_welfare": "Nash\nwelfare",
-    "minimum_welfare": "Minimum\nwelfare",
-    "utilitarian_welfare": "Mean\nwelfare",
-    "gini": "Gini",
-}
-
 NAME_WIDTH = 15  # enough for the paper's learners; longer names fold
+LEAST_NAME_WIDTH = 8  # where the numbers need the room
 
-VALUES = {
-    "nash": "Nash welfare",
-    "frank-wolfe": "Nash welfare",
-    "utilitarian": "mean utility",
-    "egalitarian": "smallest utility",
-}
+HEADINGS = {name: "\n".join(metric.short.rsplit(" ", 1)) for name, metric in METRICS.items()}
 
 
-def comparison_data(comparison: Comparison) -> list[dict[str, Any]]:
-    """A summary of every learner as plain data; the interval that one run can't have is None."""
+def summaries_data(summaries: Mapping[str, Summary]) -> list[dict[str, Any]]:
+    """Return the summaries as plain data; the interval that a single run lacks is None."""
     data = []
-    for label, summary in comparison.summaries().items():
+    for label, summary in summaries.items():
         estimates = summary.metrics | {"identifying_rounds": summary.identifying}
         plain = {
             name: {"mean": estimate.mean, "half_width": _finite(estimate.half_width)}
@@ -46,24 +37,24 @@ def comparison_data(comparison: Comparison) -> list[dict[str, Any]]:
     return data
 
 
-def print_comparison(console: Console, comparison: Comparison, settings: dict[str, Any]) -> None:
-    """The learners in a table."""
-    print_summaries(console, comparison.summaries(), settings)
-
-
 def print_summaries(
-    console: Console, summaries: dict[str, Summary], settings: dict[str, Any]
+    console: Console, summaries: Mapping[str, Summary], settings: Mapping[str, Any]
 ) -> None:
-    """The same table, each cell on one line if the terminal is wide enough."""
-    shown = settings | {"rounds": f"{settings['rounds']:,}"}
+    """Print how each learner did, a cell on one line if the terminal is wide enough.
+
+    ``settings`` says what was played, and its "rounds" for how long.
+    """
+    shown = {**settings, "rounds": f"{settings['rounds']:,}"}
     console.print(", ".join(f"{key} {value}" for key, value in shown.items()), end="\n\n")
     # Not every terminal has the sign.
     sign = "±" if console.encoding.startswith("utf") else "+-"
-    table = _comparison_table(summaries, f" {sign} ")
+    table = _summaries_table(summaries, f" {sign} ")
     if _width(console, table) > console.width:
-        table = _comparison_table(summaries, f"\n{sign}")
-        table.columns[0].max_width = NAME_WIDTH
+        table = _summaries_table(summaries, f"\n{sign}")
         table.padding = 0
+        table.columns[0].max_width = NAME_WIDTH
+        over = max(0, _width(console, table) - console.width)
+        table.columns[0].max_width = max(LEAST_NAME_WIDTH, NAME_WIDTH - over)
         table.width = _width(console, table)  # nothing is left out where even that is too wide
     console.print(table, crop=False)
     runs = _runs(summaries)
@@ -71,8 +62,8 @@ def print_summaries(
     console.print(f"\n* best of its column; {runs if runs == 'one run' else spread}")
 
 
-def _runs(summaries: dict[str, Summary]) -> str:
-    """How many runs the means are over; by learner where some failed."""
+def _runs(summaries: Mapping[str, Summary]) -> str:
+    """Say how many runs the means are over, by learner where some failed."""
     counts = {label: summary.runs for label, summary in summaries.items()}
     most = max(counts.values())
     fewer = [f"{label} {count}" for label, count in counts.items() if count < most]
@@ -80,59 +71,51 @@ def _runs(summaries: dict[str, Summary]) -> str:
     return f"{words} (where fewer succeeded: {', '.join(fewer)})" if fewer else words
 
 
-def _comparison_table(summaries: dict[str, Summary], joint: str) -> Table:
-    """Learners in rows, so that there may be many; the best mean of a column has a star."""
+def _summaries_table(summaries: Mapping[str, Summary], sign: str) -> Table:
+    """Return learners in rows, so that there may be many; the best mean of a column has a star."""
     best = {
-        metric: (max if more else min)(each.metrics[metric].mean for each in summaries.values())
-        for metric, more in METRICS.items()
+        name: (max if metric.more_is_better else min)(
+            each.metrics[name].mean for each in summaries.values()
+        )
+        for name, metric in METRICS.items()
     }
     table = _table("Learner", *HEADINGS.values(), "Rounds to\nidentify", "Seconds\na run")
     for label, summary in summaries.items():
         cells = [
-            _cell(estimate, joint, starred=len(summaries) > 1 and estimate.mean == best[metric])
-            for metric, estimate in summary.metrics.items()
+            _cell(
+                summary.metrics[name],
+                sign,
+                starred=len(summaries) > 1 and summary.metrics[name].mean == best[name],
+            )
+            for name in METRICS
         ]
-        identifying = _cell(summary.identifying, joint, starred=False)
+        identifying = _cell(summary.identifying, sign, starred=False)
         table.add_row(label, *cells, identifying, f"{summary.seconds:.3f}")
     return table
 
 
 def _width(console: Console, table: Table) -> int:
-    """How wide a table is where nothing has to be folded."""
+    """Return how wide a table is where nothing has to be folded."""
     return console.measure(table, options=console.options.update(max_width=10_000)).maximum
 
 
-def _cell(estimate: Estimate, joint: str, starred: bool) -> Text:
-    mean, half_width = estimate.mean, estimate.half_width
-    text = ("*" if starred else "") + _number(mean, mean)
-    if not math.isnan(half_width):
-        text += joint + _number(half_width, mean)
-    return Text(text, "bold" if starred else "")
+def _cell(estimate: Estimate, sign: str, starred: bool) -> Text:
+    return Text(("*" if starred else "") + plus_minus(estimate, sign), "bold" if starred else "")
 
 
-def _number(value: float, like: float) -> str:
-    """About four digits of a value like another one, with as many places after the point."""
-    size = abs(like)
-    if 0 < size < 1e-3:
-        return f"{value:.2e}"
-    for unit, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
-        if size >= unit:
-            return f"{value / unit:.{_places(size / unit)}f}{letter}"
-    return f"{value:,.{_places(size)}f}"
+def solution_data(
+    table: ScoreTable, solution: Solution, name: str, label: str, relative: bool
+) -> dict[str, Any]:
+    """Return a solution as plain data, with names; a gap that is not finite is None.
 
-
-def _places(size: float) -> int:
-    return min(4, max(0, 3 - math.floor(math.log10(size)))) if size else 1
-
-
-def solution_data(table: ScoreTable, solution: Solution, welfare: str) -> dict[str, Any]:
-    """A solution as plain data, with names; a gap that is not finite is None."""
+    name: of the welfare. label, relative: as in ``certificate``.
+    """
     policy, utilities = solution.policy.tolist(), solution.utilities.tolist()
     return {
-        "welfare": welfare,
+        "welfare": name,
         "value": _finite(solution.value),
         "gap": _finite(solution.gap),
-        "certificate": certificate(solution, welfare),
+        "certificate": certificate(solution, label, relative),
         "arms": [{"arm": arm, "probability": p} for arm, p in zip(table.arms, policy, strict=True)],
         "users": [
             {"user": user, "utility": u} for user, u in zip(table.users, utilities, strict=True)
@@ -141,8 +124,10 @@ def solution_data(table: ScoreTable, solution: Solution, welfare: str) -> dict[s
     }
 
 
-def print_solution(console: Console, table: ScoreTable, solution: Solution, welfare: str) -> None:
-    """The arms to play, what every user gets, and the proof that it is the best."""
+def print_solution(
+    console: Console, table: ScoreTable, solution: Solution, label: str, relative: bool
+) -> None:
+    """Print the arms to play, what every user gets, and the proof that it is the best."""
     arms = zip(table.arms, solution.policy.tolist(), strict=True)
     played = sorted((pair for pair in arms if pair[1] > 0), key=lambda pair: -pair[1])
     console.print(_two_columns("Arm", "Probability", played))
@@ -151,24 +136,24 @@ def print_solution(console: Console, table: ScoreTable, solution: Solution, welf
         console.print(f"{others} more with probability 0")
     users = zip(table.users, solution.utilities.tolist(), strict=True)
     console.print(Text(), _two_columns("User", "Utility", users))
-    console.print(f"\n{VALUES[welfare]}: {solution.value:.6g}")
-    console.print(f"certificate: {certificate(solution, welfare)}")
+    console.print(f"\n{label}: {solution.value:.6g}")
+    console.print(f"certificate: {certificate(solution, label, relative)}")
     if solution.unserved:
         names = ", ".join(table.users[user] for user in solution.unserved)
         console.print(f"left out, since no policy gives them anything: {names}")
 
 
-def certificate(solution: Solution, welfare: str) -> str:
-    """How much better any policy could be at most, in words."""
-    what = VALUES[welfare]
+def certificate(solution: Solution, label: str, relative: bool) -> str:
+    """Say how much better any policy could be at most.
+
+    label: what the welfare calls its value. relative: its gap is one of the logarithm.
+    """
     if solution.gap == 0.0:
-        return f"no policy has a higher {what}"
-    if welfare == "egalitarian":
-        return f"no policy has a {what} more than {solution.gap:.2g} higher"
+        return f"no policy has a higher {label}"
     if math.isinf(solution.gap):
         return "none: somebody gets nothing here whom another policy would serve"
-    percent = 100 * math.expm1(solution.gap)  # the gap is in the logarithm
-    return f"no policy has a {what} more than {percent:.2g} % higher"
+    more = f"{100 * math.expm1(solution.gap):.2g} %" if relative else f"{solution.gap:.2g}"
+    return f"no policy has a {label} more than {more} higher"
 
 
 def _two_columns(name: str, value: str, rows: Iterable[tuple[str, float]]) -> Table:

@@ -1,1 +1,10 @@
-"""Learners against instances, exact in law and in big steps."""
+"""Learners against instances: exact in law, and in big steps."""
+
+from fairduel.simulation.run import simulate
+from fairduel.simulation.trajectory import (
+    Trajectory,
+    linear_checkpoints,
+    logarithmic_checkpoints,
+)
+
+__all__ = ["Trajectory", "linear_checkpoints", "logarithmic_checkpoints", "simulate"]

@@ -4,111 +4,65 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import TypeVar
 
 import numpy as np
 
 from fairduel._arrays import Floats, Ints
+from fairduel._checks import Seed
 from fairduel.errors import InputError
 from fairduel.instance import Instance
-from fairduel.learners import FairVOI, Learner
-from fairduel.learners.learner import check_learner
+from fairduel.learners.learner import Learner
 from fairduel.offers import Duels, Mix, Play, Script
-from fairduel.simulation.responses import Nature
+from fairduel.simulation.responses import Responses
 from fairduel.simulation.trajectory import Trajectory, check_checkpoints
 from fairduel.tally import Tally
-from fairduel.welfare import Nash
+from fairduel.welfare import Welfare
 
 State = TypeVar("State")
-Seed: TypeAlias = int | np.random.Generator
-
-MOST_ROUNDS = 10**15  # sums over them stay exact in 64 bits
 
 
-@overload
-def simulate(
-    instance: Instance, rounds: int, seed: Seed = 0, checkpoints: Ints | int = 100
-) -> Trajectory: ...
-
-
-@overload
-def simulate(
-    learner: Learner[Any] | None,
+def play(
+    learner: Learner[State],
     instance: Instance,
     rounds: int,
-    seed: Seed = 0,
-    checkpoints: Ints | int = 100,
-) -> Trajectory: ...
-
-
-def simulate(*given: Any, **named: Any) -> Trajectory:
-    """Let a learner play an instance for so many rounds; ``FairVOI()`` unless one is given.
-
-    ``simulate(instance, rounds, seed=0, checkpoints=100)`` or
-    ``simulate(learner, instance, rounds, seed=0, checkpoints=100)``.
-
-    Whole offers are drawn at once, which is exact in law (see ``fairduel.offers``), so the time it
-    takes grows with the learner's decisions and not with the rounds. ``checkpoints`` are the
-    rounds to read off at, or how many of them, evenly spaced; ``logarithmic_checkpoints`` makes
-    others. The same seed gives the same result, always.
-    """
-    without = isinstance(given[0], Instance) if given else "learner" not in named
-    return _simulate(*((None, *given) if without else given), **named)
-
-
-def _simulate(
-    learner: Learner[Any] | None,
-    instance: Instance,
-    rounds: int,
-    seed: Seed = 0,
-    checkpoints: Ints | int = 100,
+    seed: Seed,
+    checkpoints: Ints | int,
+    welfare: Welfare,
 ) -> Trajectory:
-    if not isinstance(rounds, int | np.integer) or not 1 <= rounds <= MOST_ROUNDS:
-        raise InputError(
-            f"{rounds} rounds are asked for: simulate a whole number of them, 1 to {MOST_ROUNDS:,}."
-        )
-    if not isinstance(instance, Instance):
-        raise InputError(
-            f"the instance is {instance!r}: give the learner first, if any, then an Instance."
-        )
-    learner = FairVOI() if learner is None else learner
-    check_learner(learner)
-    learner_seed, nature_seed = _two_seeds(seed)
-    return play_against(
-        Nature(instance, np.random.default_rng(nature_seed)),
-        learner,
-        instance,
-        int(rounds),
-        learner_seed,
-        check_checkpoints(checkpoints, int(rounds)),
-    )
+    """Play a learner against an instance; ``simulate`` says what the arguments are."""
+    learner_seed, answers_seed = _two_seeds(seed)
+    responses = Responses(instance, np.random.default_rng(answers_seed))
+    marks = check_checkpoints(checkpoints, rounds)
+    return play_against(responses, learner, instance, rounds, learner_seed, marks, welfare)
 
 
 def play_against(
-    nature: Nature,
+    responses: Responses,
     learner: Learner[State],
     instance: Instance,
     rounds: int,
     learner_seed: int,
     marks: Ints,
+    welfare: Welfare,
 ) -> Trajectory:
-    """``simulate`` with a given source of answers."""
-    stage = _Stage(instance, nature)
-    best = Nash().maximize(instance.scores).value
+    """Play a learner against a given source of answers."""
+    stage = _Stage(instance, responses, welfare)
+    best = welfare.maximize(instance.scores).value
     ledger = _Ledger(marks, stage.users)
     state = learner.init(stage.users, stage.arms, rounds, learner_seed)
     while ledger.played < rounds:
-        play, state = learner.ask(state)
-        if play.rounds < 1:
+        offer, state = learner.ask(state)
+        if offer.rounds < 1:
             raise InputError(
-                f"{type(learner).__name__} offers {play.rounds} rounds: an offer has at least 1."
+                f"{type(learner).__name__} offers {offer.rounds} rounds: an offer has at least 1."
             )
-        lengths = ledger.stretches(play.rounds)
-        outcome = stage.perform(play, lengths)
+        lengths = ledger.stretches(offer.rounds)
+        outcome = stage.perform(offer, lengths)
         ledger.add(lengths, outcome)
         state = learner.tell(state, outcome.tally)
     return Trajectory(
-        rounds=marks,
+        checkpoints=marks,
         earned=ledger.earned,
         utilities=ledger.utilities,
         best=best,
@@ -120,7 +74,7 @@ def play_against(
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """What came of an offer, by stretch: Nash welfare, utilities; and the news for the learner."""
+    """What came of an offer, by stretch: welfare, utilities; and the news for the learner."""
 
     earned: Floats  # (C,)
     utilities: Floats  # (C, D)
@@ -131,11 +85,12 @@ class _Outcome:
 class _Stage:
     """Where offers are played: knows the truth, which learners never see."""
 
-    def __init__(self, instance: Instance, nature: Nature) -> None:
+    def __init__(self, instance: Instance, responses: Responses, welfare: Welfare) -> None:
         self.users, self.arms = instance.scores.shape
-        self._nature = nature
+        self._responses = responses
+        self._welfare = welfare
         self._scores = instance.scores
-        values = self._scores.prod(axis=0)  # NSW of playing one arm for sure
+        values = welfare.value(self._scores.T)  # of playing one arm for certain
         self._pair_values = (values[:, None] + values) / 2  # Eq. 5, of a duel
         by_arm = self._scores.T
         self._pair_utilities = (by_arm[:, None] + by_arm) / 2  # Section 5.1, of a duel
@@ -157,7 +112,7 @@ class _Stage:
         stretches = by_cut.copy()
         stretches[1:] -= by_cut[:-1]
         left, right = play.pairs.T
-        answers = self._nature.answers(play.pairs, counts) if play.listen else None
+        answers = self._responses.answers(play.pairs, counts) if play.listen else None
         return _Outcome(
             stretches @ self._pair_values[left, right],
             stretches @ self._pair_utilities[left, right],
@@ -166,14 +121,14 @@ class _Stage:
         )
 
     def _mix(self, play: Mix, lengths: Ints) -> _Outcome:
-        counts = self._nature.pairs(play.left, play.right, lengths)
+        counts = self._responses.pairs(play.left, play.right, lengths)
         shown = counts.sum(axis=1) + counts.sum(axis=2)
         value = (self._value(play.left) + self._value(play.right)) / 2
         plays = counts.sum(axis=0)
         if play.listen:
             pairs = np.argwhere(plays)
             counted = plays[pairs[:, 0], pairs[:, 1]]
-            tally = self._tally(pairs, counted, self._nature.answers(pairs, counted))
+            tally = self._tally(pairs, counted, self._responses.answers(pairs, counted))
         else:
             tally = Tally(plays, np.zeros((self.users, self.arms, self.arms)))
         rounds = int(lengths.sum())
@@ -184,10 +139,12 @@ class _Stage:
         ends = np.cumsum(play.gaps + 1)
         asked = int(np.searchsorted(ends, rounds, side="right"))
         pairs = play.pairs[:asked]
-        answers = self._nature.answers(pairs, np.ones(asked, np.int64))
+        answers = self._responses.answers(pairs, np.ones(asked, np.int64))
         policies = play.follow(answers)
         steps = len(policies)
-        shown, plays = self._nature.walk(policies, play.gaps[:steps], play.pairs[:steps], lengths)
+        shown, plays = self._responses.walk(
+            policies, play.gaps[:steps], play.pairs[:steps], lengths
+        )
         heard = self._tally(pairs, np.ones(asked, np.int64), answers)
         return _Outcome(
             self._script_value(play, policies, lengths),
@@ -208,8 +165,8 @@ class _Stage:
         return np.diff(np.interp(cuts, knots, total))
 
     def _value(self, policies: Floats) -> Floats:
-        """Nash welfare (Eq. 3) of policies, over the last axis."""
-        return np.asarray((policies @ self._scores.T).prod(axis=-1))
+        """Return the welfare (Eq. 3 for Nash) of policies, over the last axis."""
+        return self._welfare.value(policies @ self._scores.T)
 
     def _utilities(self, shown: Ints) -> Floats:
         """Half the score of either arm shown (Section 5.1)."""
@@ -265,7 +222,7 @@ class _Ledger:
 
 
 def _two_seeds(seed: Seed) -> tuple[int, int]:
-    """Independent seeds for the learner and for nature."""
+    """Return independent seeds for the learner and for the answers."""
     if isinstance(seed, np.random.Generator):
         a, b = seed.integers(0, 2**63, size=2)
     elif isinstance(seed, int | np.integer) and seed >= 0:

@@ -1,4 +1,4 @@
-"""Draws what the users of an instance would answer, many rounds at once and exact in law."""
+"""What the users of an instance answer, drawn many rounds at once and exact in law."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fairduel._arrays import Floats, Ints
 from fairduel.instance import Instance
 
 
-class Nature:
+class Responses:
     """The users of an instance, and the dice of the policies."""
 
     def __init__(self, instance: Instance, rng: np.random.Generator) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,20 +11,23 @@ from fairduel._arrays import Floats, Ints
 from fairduel.errors import InputError
 from fairduel.simulation import metrics
 
+if TYPE_CHECKING:  # matplotlib is slow to import
+    from matplotlib.figure import Figure
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
-    """Cumulative figures after ``rounds[c]`` rounds.
+    """Cumulative figures after ``checkpoints[c]`` rounds.
 
-    earned: (C,) Nash welfare of the policies played, the average of both sides, summed.
+    earned: (C,) welfare of the policies played, the average of both sides, summed.
     utilities: (C, D) scores of the arms that were really drawn, the average of both sides, summed
-    (Section 5.1). best: the highest Nash welfare of any policy. phases: how many rounds went into
+    (Section 5.1). best: the highest welfare of any policy. phases: how many rounds went into
     what ("identify", "explore", "exploit"). policy: what the learner recommends at the end.
     without_winner: users who have no Condorcet winner, if the instance allows them; their scores
     are relative to the arm that ``Instance`` documents.
     """
 
-    rounds: Ints
+    checkpoints: Ints
     earned: Floats
     utilities: Floats
     best: float
@@ -32,9 +36,14 @@ class Trajectory:
     without_winner: tuple[str, ...] = ()
 
     @property
+    def rounds(self) -> int:
+        """The number of rounds played."""
+        return int(self.checkpoints[-1])
+
+    @property
     def regret(self) -> Floats:
         """Cumulative regret (Eq. 5)."""
-        return self.best * self.rounds - self.earned
+        return self.best * self.checkpoints - self.earned
 
     @property
     def nash_welfare(self) -> Floats:
@@ -55,6 +64,27 @@ class Trajectory:
     def gini(self) -> Floats:
         """Inequality of the utilities: 0 is equal."""
         return metrics.gini(self.utilities)
+
+    def plot(self) -> Figure:
+        """Draw the regret over time, and what each user got a round; for notebooks."""
+        from matplotlib import pyplot
+
+        figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+        pyplot.close(figure)  # a notebook shows what a cell returns, and would show it twice
+        left.plot(np.append(0, self.checkpoints), np.append(0.0, self.regret))
+        left.set(title="Cumulative regret", xlabel="rounds", xlim=(0, self.rounds))
+        left.set_ylim(bottom=0)
+        left.xaxis.set_major_formatter("{x:,.10g}")
+        shares = self.utilities[-1] / self.rounds
+        right.bar(np.arange(1, len(shares) + 1), shares)
+        right.set(title="What each user gets: mean utility a round", xlabel="user", ylim=(0, 1))
+        return figure
+
+    def __repr__(self) -> str:
+        return (
+            f"Trajectory({self.rounds:,} rounds, regret {self.regret[-1]:,.4g}, "
+            f"Nash welfare {self.nash_welfare[-1]:,.6g})"
+        )
 
 
 def linear_checkpoints(rounds: int, count: int = 100) -> Ints:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairduel._arrays import Floats
-from fairduel.environments.generate import (
+from fairduel.environments import (
     clustered_instance,
     hard_instance,
     paper_instances,

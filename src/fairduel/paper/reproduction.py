@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import fairduel
+from fairduel._checks import one_of
 from fairduel._files import AnyPath, make_folder
-from fairduel.cli.specs import known
 from fairduel.data import find_sushi
-from fairduel.environments.generate import PAPER_RUNS, PAPER_SEED
+from fairduel.environments.paper import PAPER_RUNS, PAPER_SEED
 from fairduel.errors import InputError
 from fairduel.experiments import Results, sweep
-from fairduel.experiments.cells import digest
+from fairduel.experiments.comparison import source_digest
 from fairduel.experiments.pool import check_not_a_worker
 from fairduel.experiments.progress import can_go_on
 from fairduel.paper.beyond import Beyond
-from fairduel.paper.experiment import Experiment, Outcomes
+from fairduel.paper.experiment import Experiment
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
 from fairduel.paper.figure3 import Figure3
@@ -28,9 +28,9 @@ from fairduel.paper.groups import Groups, prepare
 from fairduel.paper.lower_bound import LowerBound
 from fairduel.paper.table1 import Table1
 from fairduel.paper.upper_bound import UpperBound
-from fairduel.report.document import Block, Caution, Document, Table, Text
+from fairduel.report.criterion import few_runs
+from fairduel.report.document import Block, Caution, Document, Section, Table, Text
 from fairduel.report.provenance import machine
-from fairduel.report.rows import require_pyarrow
 from fairduel.report.write import write_report
 
 PAPER = ("table1", "figure1", "figure2", "figure3", "lower-bound", "upper-bound")
@@ -82,7 +82,6 @@ def reproduce(
     ``scheduler`` are as in ``sweep``.
     """
     check_not_a_worker()
-    require_pyarrow()
     began = time.perf_counter()
     chosen = _chosen(names)
     if not 2 <= runs <= PAPER_RUNS:
@@ -96,17 +95,15 @@ def reproduce(
     with can_go_on(place):
         make_folder(place)
         experiments, missing = _experiments(chosen, place, runs, workers, data, progress)
-        # A dict, since experiments share cells: Figure 1 has those of Table 1.
-        cells = dict.fromkeys(cell for each in experiments.values() for cell in each.cells)
-        results = sweep(list(cells), place, workers=workers, scheduler=scheduler, progress=progress)
+        cells = [cell for each in experiments.values() for cell in each.cells]
+        results = sweep(cells, place, workers=workers, scheduler=scheduler, progress=progress)
         failures = tuple(f"{failed.cell}: {failed.reason}" for failed in results.failures)
-        outcomes = Outcomes(results)
-        sections = tuple(each.section(outcomes) for each in experiments.values())
+        sections = tuple(each.section(results) for each in experiments.values())
         command = _command(names, place, runs, data, scheduler)
-        facts = _facts(command, len(cells), results, time.perf_counter() - began)
+        facts = _facts(command, results, time.perf_counter() - began)
         document = Document(
             "Multi-User Dueling Bandits, reproduced",
-            _summary(experiments, outcomes, missing, failures),
+            (*_summary(experiments, results, missing, failures), *_weak(sections)),
             sections,
             facts,
         )
@@ -146,13 +143,13 @@ def _chosen(names: Sequence[str]) -> list[str]:
     if not names:
         raise InputError(f"there is nothing to reproduce: name some of {', '.join(NAMES)}, or all.")
     for name in names:
-        known("experiment", name, (*NAMES, ALL))
+        one_of("experiment", name, (*NAMES, ALL))
     return [name for name in NAMES if name in names or (ALL in names and name in PAPER)]
 
 
 def _summary(
     experiments: dict[str, Experiment],
-    outcomes: Outcomes,
+    results: Results,
     missing: str,
     failures: tuple[str, ...],
 ) -> tuple[Block, ...]:
@@ -164,7 +161,7 @@ def _summary(
     ]
     table1 = experiments.get("table1")
     if isinstance(table1, Table1):
-        agree = table1.agreeing(outcomes)
+        agree = table1.agreeing(results)
         blocks.append(Text(f"Of the 20 cells that the paper prints in Table 1, {agree} agree."))
     if missing:
         blocks.append(Caution(f"What is called Sushi is made from synthetic data: {missing}"))
@@ -173,6 +170,12 @@ def _summary(
         blocks.append(Caution(f"{len(failures)} cells failed and are left out of everything."))
         blocks.append(Table(("Cell and reason",), rows))
     return tuple(blocks)
+
+
+def _weak(sections: Sequence[Section]) -> list[Block]:
+    """Warn of verdicts from fewer runs than the paper's."""
+    said = few_runs((claim for section in sections for claim in section.claims), PAPER_RUNS)
+    return [Caution(said)] if said else []
 
 
 def _command(
@@ -190,18 +193,19 @@ def _command(
     return shlex.join(words)
 
 
-def _facts(
-    command: str, cells: int, results: Results, seconds: float
-) -> tuple[tuple[str, str], ...]:
+def _facts(command: str, results: Results, seconds: float) -> tuple[tuple[str, str], ...]:
     return (
         ("Command", f"`{command}`"),
-        ("Version", f"fairduel {fairduel.__version__}, source {digest('fairduel')[:12]}"),
+        ("Version", f"fairduel {fairduel.__version__}, source {source_digest(results)[:12]}"),
         (
             "Seeds",
             f"0, with the number of the run; the paper's instances have its own, drawn from "
             f"numpy's default_rng({PAPER_SEED})",
         ),
-        ("Simulations", f"{cells:,} runs, {results.rows.num_rows:,} rows in rows.parquet"),
+        (
+            "Simulations",
+            f"{len(results.cells):,} runs, {results.rows.num_rows:,} rows in rows.parquet",
+        ),
         ("Took", f"{seconds:.0f} s, less for what had been run before"),
         ("Machine", machine()),
     )

@@ -1,0 +1,46 @@
+"""Checks of what callers give: whole numbers, numbers in a range, names, seeds."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import numpy as np
+
+from fairduel.errors import InputError
+
+Seed: TypeAlias = int | np.random.Generator
+
+
+def whole_number(name: str, value: object, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number of at least ``least`` and at most ``most``."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):  # type: ignore[operator]
+        span = f"from {least} up" if most is None else f"from {least} to {most:,}"
+        raise InputError(f"{name} is {value!r}: give a whole number {span}.")
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def number_within(name: str, value: object, rule: str, low: float, high: float) -> float:
+    """Return a number that is neither NaN nor outside [low, high]; ``rule`` says so in words."""
+    if not isinstance(value, int | float | np.integer | np.floating) or not low <= value <= high:
+        raise InputError(f"{name} is {value!r}: give a number {rule}.")
+    return float(value)
+
+
+def one_of(what: str, name: str, names: Iterable[str]) -> str:
+    """Return the name if it is one of ``names``; else suggest the nearest of them."""
+    choices = list(names)
+    if name in choices:
+        return name
+    near = difflib.get_close_matches(name, choices, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(choices)}."
+    raise InputError(f"there is no {what} {name!r}: {hint}")
+
+
+def random_generator(seed: Seed) -> np.random.Generator:
+    """Return the generator given, or a new one from a whole number."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    return np.random.default_rng(whole_number("seed", seed, 0))

@@ -1,0 +1,91 @@
+"""The application: its commands, its errors as one line each, and Ctrl-C."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import fairduel
+from fairduel.cli.compare import compare
+from fairduel.cli.output import fail
+from fairduel.cli.reproduce import reproduce
+from fairduel.cli.simulate import simulate
+from fairduel.cli.solve import solve
+from fairduel.errors import InputError
+
+
+class _Commands(TyperGroup):
+    """Says at Ctrl-C that it has stopped, and what is kept where something is."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            sys.stderr.write(f"stopped: {error if error.args else 'there is no result'}\n")
+            raise
+
+
+app = typer.Typer(
+    cls=_Commands,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help can be piped, and its examples copied
+)
+for command in (simulate, compare, solve, reproduce):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run the console script."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a name may have letters that a terminal lacks
+        sys.stdout.reconfigure(errors="backslashreplace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command and return its exit code. What is wrong with its input becomes one line."""
+    try:
+        code = app(arguments or ["--help"], prog_name="fairduel", standalone_mode=False)
+        sys.stdout.flush()
+        return code or 0
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except BrokenPipeError:  # whoever reads the output has had enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (InputError, OSError) as error:
+        return fail(str(error))
+    except MemoryError:
+        return fail("there is not enough memory: ask for fewer users, arms or checkpoints.")
+    except Exception as error:
+        # A wrong option or argument; where typer keeps the class of it depends on the version.
+        if not hasattr(error, "format_message"):
+            raise
+        return fail(error.format_message())
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"fairduel {fairduel.__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Fair decisions from pairwise votes.
+
+    \b
+    Example:
+      fairduel simulate --users 4 --arms 4 --rounds 50000 --runs 3
+    """

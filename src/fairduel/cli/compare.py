@@ -1,0 +1,105 @@
+"""fairduel compare: learners compared on a grid, stored and resumed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairduel.cli.options import Quiet, Scheduler, Workers
+from fairduel.cli.output import console, fail
+
+
+def compare(
+    grid: Annotated[
+        Path | None,
+        typer.Argument(metavar="GRID.toml", help="A file with what the options say."),
+    ] = None,
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[:SETTING=VALUE,...]",
+            help="A learner as in simulate, or package.module:Name for your own; give the option "
+            "again for another.",
+        ),
+    ] = None,
+    environment: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[:SIZE=VALUE,...]",
+            help="What to play, like random:users=5,arms=10 or file:PATH; may be given again.",
+        ),
+    ] = None,
+    rounds: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N", help="A horizon; may be given again. Default: 200000."),
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option(help="How many runs of each combination; default: 10.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same results.")] = None,
+    checkpoints: Annotated[
+        str | None,
+        typer.Option(metavar="SPACING:COUNT", help="When to read off: linear:100 or log:60."),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the results go.")] = Path(
+        "comparison"
+    ),
+    welfare: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What regret is measured in; default: nash."),
+    ] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    quiet: Quiet = False,
+) -> None:
+    """Compare learners on a grid, on all cores or a cluster.
+
+    Each learner plays in each environment for each horizon. The folder gets a report
+    (report.html, report.md), a picture of the regret (regret.png), and all figures in
+    rows.parquet and runs.parquet. What has been run before is not run again, so a comparison
+    that was interrupted goes on with the same command.
+
+    \b
+    Examples:
+      fairduel compare --environment random:users=4,arms=4 --rounds 20000 --runs 3
+      fairduel compare --learner fair-etc --learner fair-etc:exploration=1 --rounds 1000 --runs 3
+
+    The file has learners, environments and rounds (lists), runs, seed and checkpoints; options
+    come before it. Your own learner is found in the directory that you are in. Exit code 1 means
+    that some simulations failed.
+    """
+    from fairduel.cli.grid import read_grid
+    from fairduel.experiments import compare
+    from fairduel.experiments.progress import can_go_on
+    from fairduel.report import terminal
+
+    given: dict[str, Any] = {"learners": learner, "environments": environment, "rounds": rounds}
+    given |= {"runs": runs, "seed": seed, "checkpoints": checkpoints, "welfare": welfare}
+    asked = read_grid(grid, given)
+    with can_go_on(out):
+        results = compare(
+            **asked.arguments(),
+            folder=out,
+            workers=workers,
+            scheduler=scheduler,
+            progress=not quiet,
+        )
+        for (place, horizon), summaries in results.summary().items():
+            settings = {"environment": place, "rounds": horizon}
+            settings |= {"runs": asked.runs, "seed": asked.seed}
+            terminal.print_summaries(console(), summaries, settings)
+            sys.stdout.write("\n")
+        page = results.report(out, command=asked.command(out, scheduler))
+        sys.stdout.write(f"report: {page}\n")
+    if results.failures:
+        first = results.failures[0]
+        raise typer.Exit(
+            fail(
+                f"{len(results.failures)} simulations failed, see {out / 'failures.json'}; the "
+                f"first was {first.cell}: {first.reason}.",
+                1,
+            )
+        )

@@ -1,0 +1,70 @@
+"""What commands write: files that are checked before the work, JSON, one line for an error."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairduel.errors import InputError
+
+if TYPE_CHECKING:  # slow to import
+    from rich.console import Console
+
+
+def check_output(path: Path | None, suffixes: Iterable[str]) -> None:
+    """Find out before the work what would keep its result from being written."""
+    if path is None:
+        return
+    if path.suffix.lower() not in suffixes:
+        raise InputError(
+            f"cannot write {str(path)!r}: let its name end with {' or '.join(suffixes)}."
+        )
+    if not _writable(Path(os.path.realpath(path))):
+        raise InputError(
+            f"cannot write {str(path)!r}: give a file name in a directory that exists and can be "
+            "written to."
+        )
+
+
+def _writable(target: Path) -> bool:
+    """Whether a file can be made, or replaced; to try it is the only way to be sure."""
+    if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
+        return False
+    try:
+        tempfile.TemporaryFile(dir=target.parent).close()
+    except OSError:
+        return False
+    return True
+
+
+def write(path: Path, data: bytes, quiet: bool) -> None:
+    """Write a file, and say so."""
+    from fairduel._files import write_whole
+
+    write_whole(path, data)
+    if not quiet:
+        sys.stderr.write(f"wrote {path}\n")
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Print data for programs."""
+    sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
+
+
+def console() -> Console:
+    """Return where tables are printed."""
+    from rich.console import Console
+
+    # Names are shown as they are, whatever brackets and colons they have.
+    return Console(markup=False, emoji=False, highlight=False)
+
+
+def fail(message: str, code: int = 2) -> int:
+    """Say in one line what is wrong; return the exit code."""
+    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    return code

@@ -1,0 +1,140 @@
+"""fairduel simulate: learners compared on one kind of instance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairduel.cli.options import Quiet, Welfare, Workers
+from fairduel.cli.output import check_output, console, fail, print_json, write
+from fairduel.errors import InputError
+
+if TYPE_CHECKING:  # what takes long to import waits until it is needed
+    from fairduel.environments import Environment
+
+
+def simulate(
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[:SETTING=VALUE,...]",
+            help="A learner: fair-voi, fair-etc, fair-eps, utilitarian-etc, utilitarian-eps or "
+            "uniform; give the option again for another. Default: all six.",
+        ),
+    ] = None,
+    preset: Annotated[
+        str, typer.Option(help="The settings to start from: as_written or as_run in the paper.")
+    ] = "as_written",
+    environment: Annotated[
+        str | None,
+        typer.Option(help="What to play: random, clustered, hard or paper; default: random."),
+    ] = None,
+    instance: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Play the instance of this .npz or .json file instead."),
+    ] = None,
+    users: Annotated[int | None, typer.Option(help="How many users; default: 10.")] = None,
+    arms: Annotated[int | None, typer.Option(help="How many arms; default: 10.")] = None,
+    gap: Annotated[
+        float | None, typer.Option(help="How far preferences are from 1/2; default: 0.1.")
+    ] = None,
+    share: Annotated[
+        float | None,
+        typer.Option(help="clustered: the share of users with one winner; default: 0.5."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(help="How many rounds to play.")] = 200_000,
+    runs: Annotated[int, typer.Option(help="How many runs, each with its own instance.")] = 10,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 0,
+    checkpoints: Annotated[
+        int, typer.Option(help="How many times to read off during a run, for plot and rows.")
+    ] = 100,
+    log: Annotated[
+        bool, typer.Option("--log", help="Space the checkpoints, and the plot, logarithmically.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a picture: .png or .svg.")
+    ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write all checkpoints: .csv, .json or .parquet."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the summary as JSON instead of a table.")
+    ] = False,
+    welfare: Welfare = "nash",
+    workers: Workers = None,
+    quiet: Quiet = False,
+) -> None:
+    """Compare learners by simulation.
+
+    Every learner plays the same instances with the same luck. The table shows regret (Eq. 5 of
+    the paper), the welfare of the users by three measures, and how unequal they are (Gini).
+
+    \b
+    Examples:
+      fairduel simulate --users 4 --arms 4 --rounds 50000 --runs 3
+      fairduel simulate --environment paper --preset as_run --runs 2 --plot paper.png
+      fairduel simulate --learner fair-etc --learner fair-etc:exploration=0.5 --runs 2
+      fairduel simulate --learner fair-eps:tournament.gap_guess=0.01 --runs 2 --json
+
+    Settings of a learner are the fields of its class, those of its tournament with a dot. A
+    welfare is given by name (welfare=egalitarian) and winners by number (winners=3/0/1).
+    """
+    from fairduel.cli import specs
+    from fairduel.experiments import Checkpoints, compare
+    from fairduel.report import rows as row_files
+    from fairduel.report import terminal
+    from fairduel.report.style import FORMATS, image
+
+    check_output(plot, FORMATS)
+    check_output(rows, row_files.FORMATS)
+    learners = specs.learners(learner, preset)
+    sizes = {"users": users, "arms": arms, "gap": gap, "share": share}
+    problem, place = _environment(environment, instance, sizes)
+    results = compare(
+        learners,
+        {environment or "random": place},
+        rounds,
+        runs=runs,
+        seed=seed,
+        checkpoints=Checkpoints(checkpoints, "log" if log else "linear"),
+        welfare=specs.welfare(welfare),
+        workers=workers,
+        progress=not quiet,
+    )
+    settings = problem | {"rounds": rounds, "runs": runs, "seed": seed}
+    summaries = next(iter(results.summary().values()), {})
+    if as_json:
+        print_json({"settings": settings, "learners": terminal.summaries_data(summaries)})
+    elif summaries:
+        terminal.print_summaries(console(), summaries, settings)
+    if rows is not None and summaries:
+        write(rows, row_files.FORMATS[rows.suffix.lower()](results.rows.to_pylist()), quiet)
+    if plot is not None and summaries:
+        write(plot, image(results.plot(), plot.suffix.lower()), quiet)
+    if results.failures:
+        first = results.failures[0]
+        raise typer.Exit(fail(f"{first.cell}: {first.reason}", 2 if first.bad_input else 1))
+
+
+def _environment(
+    name: str | None, file: Path | None, sizes: dict[str, Any]
+) -> tuple[dict[str, Any], Environment]:
+    """Return what is played, in words and as an environment."""
+    from fairduel.cli import specs
+    from fairduel.environments import Fixed
+    from fairduel.instance import Instance
+
+    given = {size: value for size, value in sizes.items() if value is not None}
+    if file is None:
+        place = specs.sized_environment(name or "random", given)
+        shown = {size: value for size, value in vars(place).items() if value is not None}
+        return {"environment": name or "random"} | shown, place
+    for option in (("environment",) if name is not None else ()) + tuple(given):
+        # Other ways to say what to play would contradict the file.
+        raise InputError(f"--instance and --{option} do not go together: leave out one.")
+    instance = Instance.load(file)
+    users, arms = instance.scores.shape
+    return {"instance": str(file), "users": users, "arms": arms}, Fixed(instance)

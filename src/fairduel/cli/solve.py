@@ -1,0 +1,52 @@
+"""fairduel solve: the fairest policy for given scores."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from fairduel.cli.output import console, print_json
+
+
+LABELS = {
+    "nash": ("Nash welfare", True),
+    "frank-wolfe": ("Nash welfare", True),
+    "utilitarian": ("mean utility", True),
+    "egalitarian": ("smallest utility", False),
+}
+
+
+def solve(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A .csv or .json file, or - for standard input.")
+    ],
+    welfare: Annotated[
+        str, typer.Option(help="What to maximise: nash, utilitarian, egalitarian or frank-wolfe.")
+    ] = "nash",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Find the fairest policy for given scores.
+
+    CSV has a line for each user, with a score for each arm; arm names may come first, and user
+    names in the first column. JSON is a list of lists, or an object with "scores" and, if wanted,
+    "users", "arms" (names) and "weights" of the users.
+
+    \b
+    Examples:
+      printf ',tea,coffee\\nAda,1,0.2\\nBob,0.3,0.9\\n' | fairduel solve -
+      echo '[[1, 0.2], [0.3, 0.9]]' | fairduel solve - --welfare egalitarian --json
+    """
+    from fairduel._files import read_whole
+    from fairduel.cli import specs
+    from fairduel.data.scores import read_scores
+    from fairduel.report import terminal
+
+    source = "standard input" if file == "-" else file
+    table = read_scores(sys.stdin.buffer.read() if file == "-" else read_whole(file), source)
+    solution = specs.welfare(welfare, table.weights).maximize(table.scores)
+    if as_json:
+        print_json(terminal.solution_data(table, solution, welfare, *LABELS[welfare]))
+    else:
+        terminal.print_solution(console(), table, solution, *LABELS[welfare])

@@ -1,0 +1,162 @@
+"""Compare learners: each plays every environment for every horizon, run by run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from fairduel._checks import whole_number
+from fairduel._files import AnyPath
+from fairduel.environments import Environment, Random
+from fairduel.errors import InputError
+from fairduel.experiments.cells import Cell
+from fairduel.experiments.checkpoints import Checkpoints
+from fairduel.experiments.keys import identity
+from fairduel.experiments.results import Results
+from fairduel.experiments.run import sweep
+from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
+from fairduel.welfare import Nash, Utilitarian, Welfare
+
+MOST_CELLS = 10**7
+
+Thing = TypeVar("Thing")
+Learners: TypeAlias = Learner[Any] | Iterable[Learner[Any]] | Mapping[str, Learner[Any]]
+Environments: TypeAlias = Environment | Iterable[Environment] | Mapping[str, Environment]
+
+
+def default_learners() -> dict[str, Learner[Any]]:
+    """Return Fair-VOI and the paper's five, by the names that the command line has for them."""
+    return {
+        "fair-voi": FairVOI(),
+        "fair-etc": FairETC(),
+        "fair-eps": FairEpsilonGreedy(),
+        # The paper's utilitarian baselines are its own learners with another welfare.
+        "utilitarian-etc": FairETC(welfare=Utilitarian()),
+        "utilitarian-eps": FairEpsilonGreedy(welfare=Utilitarian()),
+        "uniform": UniformOverUsers(),
+    }
+
+
+def compare(
+    learners: Learners | None = None,
+    environments: Environments | None = None,
+    rounds: int | Sequence[int] = 200_000,
+    *,
+    runs: int = 10,
+    seed: int = 0,
+    checkpoints: Checkpoints | int = 100,
+    welfare: Welfare | None = None,
+    folder: AnyPath | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: bool = True,
+) -> Results:
+    """Let every learner play every environment for every horizon, ``runs`` times each.
+
+    learners, environments: one, several, or several by label; default: FairVOI and the paper's
+    five, and ``Random()``. rounds: the horizon, or several. Run r is drawn from ``seed`` and r
+    alone, so a learner's results do not depend on who else is compared, and all of them meet the
+    same instances and the same luck. checkpoints: when to read off, or how often, evenly spaced.
+    welfare: what regret is measured in; default: Nash, as in the paper. folder, workers,
+    scheduler, progress: as in ``sweep``; with a folder, results are stored and never run twice.
+
+    >>> results = compare([FairVOI(), FairETC()], Random(users=3, arms=4), 1_000, workers=1)
+    >>> results.summary(), results.plot(), results.report("folder")  # doctest: +SKIP
+    """
+    cells = grid(learners, environments, rounds, runs, seed, checkpoints, welfare)
+    return sweep(cells, folder, workers=workers, scheduler=scheduler, progress=progress)
+
+
+def grid(
+    learners: Learners | None,
+    environments: Environments | None,
+    rounds: int | Sequence[int],
+    runs: int,
+    seed: int,
+    checkpoints: Checkpoints | int,
+    welfare: Welfare | None,
+) -> list[Cell]:
+    """Return the cells of all combinations."""
+    players = labelled("learner", default_learners() if learners is None else learners, Learner)
+    places = labelled(
+        "environment", Random() if environments is None else environments, Environment
+    )
+    horizons = _horizons(rounds)
+    marks = checkpoints if isinstance(checkpoints, Checkpoints) else Checkpoints(checkpoints)
+    simulations = len(players) * len(places) * len(horizons) * whole_number("runs", runs)
+    if simulations > MOST_CELLS:
+        raise InputError(
+            f"that would be {simulations:,} simulations: ask for {MOST_CELLS:,} at most."
+        )
+    measured = Nash() if welfare is None else welfare
+    return [
+        Cell(learner, environment, horizon, run, seed, marks, measured, label, place)
+        for place, environment in places.items()
+        for horizon in horizons
+        for label, learner in players.items()
+        for run in range(runs)
+    ]
+
+
+def labelled(what: str, given: Any, kind: Any) -> dict[str, Any]:
+    """Return what is given by label; refuse what is given twice, under whatever label."""
+    if isinstance(given, Mapping):
+        found = dict(given)
+    else:
+        several = [given] if isinstance(given, kind) or not isinstance(given, Iterable) else given
+        found = _by_label(what, list(several))
+    if not found:
+        raise InputError(f"there is no {what} to compare: give at least one.")
+    first: dict[str, str] = {}
+    for label, thing in found.items():
+        if not isinstance(thing, kind):
+            raise InputError(f"the {what} {label!r} is {thing!r}: give one, with its settings.")
+        same = first.setdefault(repr(identity(thing)), label)
+        if same != label:
+            raise InputError(f"{same!r} and {label!r} are the same {what}: give one of them.")
+    return found
+
+
+def _by_label(what: str, things: list[Thing]) -> dict[str, Thing]:
+    found: dict[str, Thing] = {}
+    for thing in things:
+        label = short_label(thing)
+        if label in found:
+            raise InputError(f"the {what} {label} is given twice: give it once, or give labels.")
+        found[label] = thing
+    return found
+
+
+def short_label(thing: object) -> str:
+    """Return the class and the settings that differ from their defaults."""
+    name = type(thing).__name__
+    if not dataclasses.is_dataclass(thing):
+        return name
+    changed = [
+        f"{field.name}={_shown(getattr(thing, field.name))}"
+        for field in dataclasses.fields(thing)
+        if field.init and getattr(thing, field.name) != _default(field)
+    ]
+    return f"{name}({', '.join(changed)})" if changed else name
+
+
+def _shown(value: object) -> str:
+    return short_label(value) if dataclasses.is_dataclass(value) else repr(value)
+
+
+def _default(field: dataclasses.Field[Any]) -> object:
+    if field.default_factory is not dataclasses.MISSING:
+        make: Callable[[], object] = field.default_factory
+        return make()
+    return field.default
+
+
+def _horizons(rounds: int | Sequence[int]) -> list[int]:
+    horizons = list(rounds) if isinstance(rounds, Sequence) else [rounds]
+    if not horizons:
+        raise InputError("rounds is empty: give at least one horizon.")
+    for horizon in horizons:
+        if horizons.count(horizon) > 1:
+            raise InputError(f"rounds has {horizon} twice: give it once.")
+    return horizons

@@ -1,0 +1,200 @@
+"""The name of a cell's result: another one when anything that can change its numbers changes.
+
+That is the cell itself but for its labels, the code that it runs, and the versions of the
+libraries that compute. The code is what the modules of the loop, the learner, the environment and
+the welfare import, directly or not, as far as it is fairduel's or the caller's own; comments,
+docstrings and layout do not count.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import hashlib
+import importlib.util
+import json
+import pickle
+import sysconfig
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairduel.errors import InputError
+from fairduel.experiments.cells import Cell
+from fairduel.instance import Instance
+
+LOOP = "fairduel.experiments.cells"
+LIBRARIES = ("numpy", "scipy", "numba")
+
+
+def key_of(cell: Cell) -> str:
+    """Return the name under which the result of a cell is stored."""
+    played = (cell.learner, cell.environment, cell.welfare, cell.checkpoints)
+    modules = frozenset().union(*map(modules_of, played))
+    settings = [identity(part) for part in played]
+    parts = [settings, cell.rounds, cell.run, cell.seed, _versions(), code_digest(modules)]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@functools.cache
+def _versions() -> list[str]:
+    return [version(library) for library in LIBRARIES]
+
+
+# Settings
+
+
+def identity(value: object) -> Any:
+    """Return what tells a value from others, as JSON data."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple | list):
+        return [identity(item) for item in value]
+    if isinstance(value, Instance):
+        return _digest_of_instance(value)
+    if dataclasses.is_dataclass(value):
+        fields = [identity(getattr(value, field.name)) for field in dataclasses.fields(value)]
+        return [_name_of(type(value)), fields]
+    return [_name_of(type(value)), _pickled(value)]
+
+
+def _name_of(kind: type) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+@functools.lru_cache(maxsize=64)
+def _digest_of_instance(instance: Instance) -> str:
+    words = json.dumps([instance.users, instance.arms, instance.reference])
+    return hashlib.sha256(words.encode() + instance.preferences.tobytes()).hexdigest()
+
+
+def _pickled(value: object) -> str:
+    try:
+        return hashlib.sha256(pickle.dumps(value)).hexdigest()
+    except Exception as error:
+        raise InputError(
+            f"a {type(value).__name__} cannot be told from others of its kind ({error}): "
+            "make it a dataclass, or something that pickle can copy."
+        ) from error
+
+
+# Code
+
+
+def modules_of(value: object) -> set[str]:
+    """Return the modules that define a setting and the settings inside it."""
+    inside: list[object] = list(value) if isinstance(value, tuple | list) else []
+    if dataclasses.is_dataclass(value):
+        inside += [getattr(value, field.name) for field in dataclasses.fields(value)]
+    found = {kind.__module__ for kind in type(value).__mro__[:-1]}
+    return found.union(*map(modules_of, inside))
+
+
+# Code that was loaded stays as it is while the process lasts, and so does what is said about it.
+@functools.cache
+def code_digest(modules: frozenset[str]) -> str:
+    """Return the digest of all code behind these modules and the loop."""
+    digests = {name: _digest(name) for name in _closure(modules | {LOOP})}
+    return hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
+
+
+def _closure(modules: frozenset[str]) -> set[str]:
+    """Return the modules and all that they import, as far as these are followed."""
+    own = {name.partition(".")[0] for name in modules}
+    waiting, found = set(modules), set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name not in found and _is_followed(name, own):
+            found.add(name)
+            waiting |= _imports(name)
+    return found
+
+
+def _is_followed(name: str, own: set[str]) -> bool:
+    """Whether a module is fairduel's, or the caller's: of a given package, or not installed."""
+    source = _source(name)
+    if source is None:
+        return False
+    installed = {Path(sysconfig.get_path(path)) for path in ("stdlib", "purelib", "platlib")}
+    return name.partition(".")[0] in own or not installed & set(source.parents)
+
+
+@functools.cache
+def _source(name: str) -> Path | None:
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return None
+    return Path(spec.origin)
+
+
+@functools.cache
+def _tree(name: str) -> ast.Module:
+    source = _source(name)
+    assert source is not None
+    return ast.parse(source.read_bytes())
+
+
+@functools.cache
+def _digest(name: str) -> str:
+    tree = _tree(name)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and _is_docstring(body[0]):
+            body[0] = ast.Pass()
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+@functools.cache
+def _imports(name: str) -> frozenset[str]:
+    """Return the modules that a module imports, wherever in it."""
+    found: set[str] = set()
+    for node in ast.walk(_tree(name)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            base = _absolute(name, node)
+            for alias in node.names:
+                found |= _defining(base, alias.name)
+    return frozenset(found)
+
+
+def _absolute(name: str, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    source = _source(name)
+    is_package = source is not None and source.name == "__init__.py"
+    package = name if is_package else name.rpartition(".")[0]
+    return importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+
+
+def _defining(base: str, name: str) -> set[str]:
+    """Return where ``from base import name`` takes the name from.
+
+    A package of fairduel's only hands on what its modules define; others may do more.
+    """
+    submodule = f"{base}.{name}"
+    if _source(submodule) is not None:
+        return {submodule} if base.startswith("fairduel") else {submodule, base}
+    source = _source(base)
+    if source is None or source.name != "__init__.py" or not base.startswith("fairduel"):
+        return {base}
+    for node in ast.walk(_tree(base)):
+        if isinstance(node, ast.ImportFrom) and name in {alias.name for alias in node.names}:
+            return _defining(_absolute(base, node), name)
+    return {base}

@@ -1,0 +1,43 @@
+"""Simulate: a learner plays an instance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairduel._arrays import Ints
+from fairduel._checks import Seed, whole_number
+from fairduel.errors import InputError
+from fairduel.instance import Instance
+from fairduel.learners import FairVOI, Learner
+from fairduel.learners.learner import check_learner
+from fairduel.simulation.loop import play
+from fairduel.simulation.trajectory import Trajectory
+from fairduel.welfare import Nash, Welfare
+
+MOST_ROUNDS = 10**15  # sums over them stay exact in 64 bits
+
+
+def simulate(
+    instance: Instance,
+    rounds: int,
+    learner: Learner[Any] | None = None,
+    *,
+    seed: Seed = 0,
+    checkpoints: Ints | int = 100,
+    welfare: Welfare | None = None,
+) -> Trajectory:
+    """Let a learner play an instance; the default is ``FairVOI()``.
+
+    Whole offers are drawn at once, which is exact in law (see ``fairduel.offers``), so the time
+    it takes grows with the learner's decisions and not with the rounds. ``checkpoints`` are the
+    rounds to read off at, or their number, evenly spaced; ``logarithmic_checkpoints`` makes
+    others. Regret is measured in ``welfare``, by default the Nash welfare as in the paper; it is
+    the learner that knows what to maximise. The same seed gives the same result, always.
+    """
+    if not isinstance(instance, Instance):
+        raise InputError(f"the instance is {instance!r}: give an Instance, then the rounds.")
+    rounds = whole_number("rounds", rounds, 1, MOST_ROUNDS)
+    learner = FairVOI() if learner is None else learner
+    check_learner(learner)
+    welfare = Nash() if welfare is None else welfare
+    return play(learner, instance, rounds, seed, checkpoints, welfare)
