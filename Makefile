@@ -45,7 +45,7 @@ test: setup
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
-	@echo "the site is in site/index.html"
+	@echo "site/index.html; to search it too: python3 -m http.server --directory site"
 
 setup: $(INSTALLED)
 
