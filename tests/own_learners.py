@@ -1,4 +1,4 @@
-"""Learners as a user might write them, for sweeps to name by import path; most are up to no good.
+"""Learners as a user might write them, in a module of their own; most are up to no good.
 
 What has to be remembered between processes is in a folder.
 """
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairduel import UniformOverUsers
+from fairduel.environments import Random
+from fairduel.experiments import Cell
 from fairduel.learners.uniform import UniformState
 
 
@@ -25,6 +27,17 @@ class Counted(UniformOverUsers):
         time.sleep(self.seconds)
         (Path(self.folder) / secrets.token_hex(8)).touch()
         return super().init(users, arms, horizon, seed)
+
+
+def counted(folder: Path, runs: int, seconds: float = 0.0) -> list[Cell]:
+    """Return cells that leave a file in the folder whenever one runs."""
+    folder.mkdir(exist_ok=True)
+    learner = Counted(folder=str(folder), seconds=seconds)
+    place = Random(users=2, arms=2)
+    return [
+        Cell(learner, place, 100, run, learner_label="counted", environment_label="random")
+        for run in range(runs)
+    ]
 
 
 @dataclass(frozen=True)

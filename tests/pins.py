@@ -24,8 +24,7 @@ from fairduel import (
     random_instance,
     simulate,
 )
-from fairduel.cli import run
-from fairduel.cli import specs
+from fairduel.cli import run, specs
 from fairduel.simulation import Trajectory
 
 FILES = Path(__file__).parent / "files"

@@ -1,133 +1,158 @@
 """Several learners on the same instances."""
 
 import math
-import statistics
-from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fairduel.cli import specs as named
-from fairduel.environments import random_instance
-from fairduel.errors import InputError
-from fairduel.experiments.comparison import Comparison, compare
-from fairduel.instance import Instance
-from fairduel.learners import FairETC, Learner, UniformOverUsers
-from fairduel.report.metrics import METRICS
-from fairduel.simulation.metrics import mean_interval
-from fairduel.simulation.trajectory import Trajectory
-from fairduel.welfare import Utilitarian
+from fairduel import (
+    FairETC,
+    FairVOI,
+    InputError,
+    Results,
+    UniformOverUsers,
+    Utilitarian,
+    compare,
+    random_instance,
+)
+from fairduel.environments import Fixed, Random
+from fairduel.experiments import comparison
+from fairduel.experiments.grid import short_label
+from own_learners import Failing
 
 ROUNDS = 20_000
-LEARNERS: dict[str, Learner[Any]] = {
+PLACE = Random(users=3, arms=4)
+LEARNERS = {
     "fair": FairETC(),
     "utilitarian": FairETC(welfare=Utilitarian()),
     "uniform": UniformOverUsers(),
 }
 
 
-def instances(runs: int) -> Iterator[Instance]:
-    return (random_instance(3, 4, seed=run) for run in range(runs))
-
-
 @pytest.fixture(scope="module")
-def three_runs() -> Comparison:
-    return compare(LEARNERS, instances(3), ROUNDS, seed=5, checkpoints=4)
+def three_runs() -> Results:
+    return compare(LEARNERS, PLACE, ROUNDS, runs=3, seed=5, checkpoints=4, workers=1)
 
 
-def same(a: Trajectory, b: Trajectory) -> bool:
-    return np.array_equal(a.earned, b.earned) and np.array_equal(a.utilities, b.utilities)
+def regrets(results: Results, label: str) -> list[list[float]]:
+    ((_, players),) = results.settings.items()
+    values: list[list[float]] = results.curve(players[label], "regret")[1].tolist()
+    return values
 
 
-def test_a_learner_does_not_notice_the_others(three_runs: Comparison) -> None:
+def test_a_learner_does_not_notice_the_others(three_runs: Results) -> None:
     for label, learner in LEARNERS.items():
-        alone = compare({label: learner}, instances(2), ROUNDS, seed=5, checkpoints=4)
-        for mine, among_others in zip(
-            alone.trajectories[label], three_runs.trajectories[label], strict=False
-        ):
-            assert same(mine, among_others)
+        alone = compare({label: learner}, PLACE, ROUNDS, runs=2, seed=5, checkpoints=4, workers=1)
+        assert regrets(alone, label) == regrets(three_runs, label)[:2]
 
 
-def test_all_meet_the_same_luck(three_runs: Comparison) -> None:
+def test_all_meet_the_same_luck(three_runs: Results) -> None:
     # The same draws until the learners' decisions differ: identification is the same for all.
-    phases = [[run.phases["identify"] for run in three_runs.trajectories[x]] for x in LEARNERS]
-    assert phases[0] == phases[1] == phases[2]
+    ((_, players),) = three_runs.settings.items()
+    spent = [three_runs.final(cells, "identify").tolist() for cells in players.values()]
+    assert spent[0] == spent[1] == spent[2]
 
 
-def test_runs_and_seeds_differ(three_runs: Comparison) -> None:
-    again = compare({"fair": FairETC()}, instances(1), ROUNDS, seed=6, checkpoints=4)
-    assert not same(again.trajectories["fair"][0], three_runs.trajectories["fair"][0])
-    one = random_instance(3, 4, seed=0)
-    repeated = compare({"fair": FairETC()}, [one, one], ROUNDS, seed=5, checkpoints=4)
-    assert not same(*repeated.trajectories["fair"])
-
-
-def test_rows_hold_every_checkpoint(three_runs: Comparison) -> None:
-    rows = three_runs.rows()
-    assert [(row["learner"], row["run"], row["rounds"]) for row in rows] == [
-        (label, run, rounds)
-        for label in LEARNERS
-        for run in (1, 2, 3)
-        for rounds in (5000, 10000, 15000, 20000)
-    ]
-    for row in rows:
-        run = three_runs.trajectories[str(row["learner"])][int(row["run"]) - 1]
-        place = list(run.rounds).index(row["rounds"])
-        assert {metric: row[metric] for metric in METRICS} == {
-            metric: getattr(run, metric)[place] for metric in METRICS
-        }
-        assert list(row)[3:] == list(METRICS)
-
-
-def test_summaries_are_of_the_last_round(three_runs: Comparison) -> None:
-    for label, summary in three_runs.summaries().items():
-        runs = three_runs.trajectories[label]
-        for metric, estimate in summary.metrics.items():
-            mean, half_width = mean_interval([getattr(run, metric)[-1] for run in runs])
-            assert [estimate.mean, estimate.half_width] == [float(mean), float(half_width)]
-        assert summary.identifying.mean == np.mean([run.phases["identify"] for run in runs])
-        assert summary.runs == 3
-        assert summary.seconds == statistics.median(three_runs.seconds[label])
-
-
-def test_curves_are_means_over_runs(three_runs: Comparison) -> None:
-    rounds, mean, half_width = three_runs.curves("fair", "gini")
-    runs = [run.gini for run in three_runs.trajectories["fair"]]
-    assert rounds.tolist() == [5000, 10000, 15000, 20000]
-    np.testing.assert_array_equal(mean, np.mean(runs, axis=0))
-    np.testing.assert_array_equal(half_width, mean_interval(runs)[1])
+def test_runs_and_seeds_differ(three_runs: Results) -> None:
+    other = compare({"fair": FairETC()}, PLACE, ROUNDS, runs=1, seed=6, checkpoints=4, workers=1)
+    assert regrets(other, "fair")[0] != regrets(three_runs, "fair")[0]
+    one = Fixed(random_instance(3, 4, seed=0))
+    repeated = compare({"fair": FairETC()}, one, ROUNDS, runs=2, seed=5, workers=1)
+    first, second = regrets(repeated, "fair")
+    assert first != second
 
 
 def test_one_run_has_no_interval() -> None:
-    one = compare({"uniform": UniformOverUsers()}, instances(1), 10)
-    assert math.isnan(one.summaries()["uniform"].metrics["regret"].half_width)
+    one = compare(UniformOverUsers(), PLACE, 10, runs=1, workers=1)
+    ((_, summaries),) = one.summary().items()
+    assert math.isnan(summaries["UniformOverUsers"].metrics["regret"].half_width)
 
 
-def test_progress_is_told_before_each_run() -> None:
-    told: list[tuple[str, int]] = []
-    learners = {"a": UniformOverUsers(), "b": UniformOverUsers()}
-    compare(learners, instances(2), 10, before_run=lambda label, run: told.append((label, run)))
-    assert told == [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
+def test_labels_say_what_differs_from_the_defaults() -> None:
+    assert short_label(FairVOI()) == "FairVOI"
+    assert short_label(FairETC(exploration=0.5)) == "FairETC(exploration=0.5)"
+    utilitarian = FairETC(welfare=Utilitarian(weights=(1.0, 2.0)))
+    assert short_label(utilitarian) == "FairETC(welfare=Utilitarian(weights=(1.0, 2.0)))"
+    assert short_label(Random(users=3)) == "Random(users=3)"
 
 
-def test_bad_input() -> None:
-    uniform = {"uniform": UniformOverUsers()}
-    with pytest.raises(InputError, match="no learner"):
-        compare({}, instances(1), 10)
-    with pytest.raises(InputError, match="at least 1 run"):
-        compare(uniform, [], 10)
-    with pytest.raises(InputError, match="seed is -1"):
-        compare(uniform, instances(1), 10, seed=-1)
-    with pytest.raises(InputError, match="0 rounds"):
-        compare(uniform, instances(1), 0)
-    with pytest.raises(InputError, match="1 to 1,000,000,000,000,000"):
-        compare(uniform, instances(1), 10**30)
-    with pytest.raises(InputError, match="0 checkpoints"):
-        compare(uniform, instances(1), 10, checkpoints=0)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"learners": {}}, "there is no learner to compare"),
+        ({"learners": []}, "there is no learner to compare"),
+        ({"learners": "fair-etc"}, "the learner 'str' is 'fair-etc'"),
+        ({"learners": [FairETC(), FairETC()]}, "FairETC is given twice"),
+        ({"learners": {"a": FairETC(), "b": FairETC()}}, "'a' and 'b' are the same learner"),
+        ({"learners": {"a": FairETC}}, "the learner 'a' is"),
+        ({"environments": {"a": Random(), "b": Random()}}, "the same environment"),
+        ({"environments": "random"}, "the environment"),
+        ({"rounds": []}, "rounds is empty"),
+        ({"rounds": [10, 20, 10]}, "rounds has 10 twice"),
+        ({"rounds": 0}, "rounds is 0"),
+        ({"rounds": 10**30}, "from 1 to 1,000,000,000,000,000"),
+        ({"runs": 0}, "runs is 0"),
+        ({"runs": 10**8}, "that would be 100,000,000 simulations"),
+        ({"seed": -1}, "seed is -1"),
+        ({"checkpoints": 0}, "the number of checkpoints is 0"),
+    ],
+)
+def test_bad_input(change: dict[str, object], said: str) -> None:
+    fine: dict[str, object] = {"learners": UniformOverUsers(), "rounds": 10, "runs": 1}
+    with pytest.raises(InputError, match=said):
+        compare(**(fine | change), workers=1)  # type: ignore[arg-type]
 
 
-def test_without_learners_all_of_this_package_are_compared() -> None:
-    found = compare(None, [random_instance(2, 3, seed=1)], 50)
-    assert next(iter(found.trajectories)) == "fair-voi"
-    assert set(found.trajectories) == set(named.LEARNERS)
+def test_by_default_all_learners_of_this_package_are_compared() -> None:
+    found = compare(environments=Random(users=2, arms=3), rounds=50, runs=1, workers=1)
+    ((_, players),) = found.settings.items()
+    assert next(iter(players)) == "fair-voi"
+    assert len(players) == 6
+
+
+@dataclass(frozen=True)
+class Stumbling(UniformOverUsers):
+    """Fails with some seeds."""
+
+    def policy(self, state):  # type: ignore[no-untyped-def]
+        if state.tournament.order[0, 0] % 2 == 0:
+            raise ArithmeticError("nothing adds up")
+        return super().policy(state)
+
+
+def test_report_is_whole_and_names_what_failed(tmp_path: Path) -> None:
+    learners = {"steady": UniformOverUsers(), "stumbling": Stumbling()}
+    found = compare(learners, PLACE, [40, 80], runs=6, workers=1)
+    assert 0 < len(found.failures) < 12
+    page = found.report(tmp_path, command="fairduel compare")
+    text = (tmp_path / "report.md").read_text()
+    assert page == tmp_path / "report.html"
+    assert "ArithmeticError: nothing adds up" in text
+    assert "Some runs failed; those that succeeded: stumbling " in text
+    assert "- Command: `fairduel compare`" in text
+    assert "Random(users=3, arms=4), 40 rounds" in text
+    assert (tmp_path / "regret.png").stat().st_size > 10_000
+
+
+def test_a_picture_for_every_shape_of_comparison(three_runs: Results) -> None:
+    assert len(three_runs.plot().axes) == 2  # regret, and what users get
+    several = compare(UniformOverUsers(), PLACE, [10, 20], runs=1, workers=1)
+    assert len([axes for axes in several.plot().axes if axes.lines]) == 2
+
+
+def test_nothing_is_drawn_where_nothing_succeeds() -> None:
+    failed = compare(Failing(), PLACE, 10, runs=1, workers=1)
+    assert len(failed.failures) == 1
+    with pytest.raises(InputError, match="nothing to draw"):
+        failed.plot()
+
+
+def test_curves_are_means_over_runs(three_runs: Results) -> None:
+    ((_, players),) = three_runs.settings.items()
+    (first, *_) = comparison._runs_of(three_runs, players)
+    assert first.label == "fair"
+    assert first.rounds.tolist() == [5000, 10000, 15000, 20000]
+    np.testing.assert_array_equal(first.regret, regrets(three_runs, "fair"))
+    assert first.utilities.shape == (3, 3)

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,124 +10,41 @@ import pytest
 
 from fairduel._arrays import Floats
 from fairduel.cli import run as command
-from fairduel.cli import specs as named
 from fairduel.data import Clusters, DataMissing, Rankings, Stability, sushi_stand_in
 from fairduel.environments import hard_instance
 from fairduel.errors import InputError
-from fairduel.experiments import Cell, sweep
+from fairduel.experiments import Cell, Results, sweep
+from fairduel.experiments.keys import key_of
 from fairduel.instance import Instance
-from fairduel.paper import claims, groups, lower_bound, reproduce, sushi_claims, upper_bound
-from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, METRICS, Outcomes
+from fairduel.paper import claims, groups, lower_bound, reproduction, sushi_claims, upper_bound
+from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, paper_learner
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
-from fairduel.paper.figure3 import Figure3, wilson
+from fairduel.paper.figure3 import Figure3
 from fairduel.paper.lower_bound import LowerBound, Series, Setting
 from fairduel.paper.printed import TABLE1
 from fairduel.paper.table1 import BETTER, Table1
 from fairduel.paper.upper_bound import UpperBound
-from fairduel.report.criterion import CRITERION, described, fact, few_runs, more, more_between
+from fairduel.report.criterion import described
 from fairduel.report.document import Caution, Claim, Verdict
-from fairduel.report.numbers import interval, number
-from fairduel.report.write import counted, to_markdown
+from fairduel.report.markdown import to_markdown
+from fairduel.report.metrics import METRICS
 from fake_sweep import fake_sweep, fake_world
 
 
 def spread(mean: float, size: float = 1.0, count: int = 30) -> Floats:
-    """So many values around a mean, without chance."""
+    """Return ``count`` values spread evenly around a mean."""
     return mean + size * np.linspace(-1, 1, count)
-
-
-# The criterion
-
-
-def test_verdicts_follow_the_interval() -> None:
-    base = np.zeros(30)
-    assert more("", base + spread(1), base).verdict is Verdict.HOLDS
-    assert more("", base + spread(0.05), base).verdict is Verdict.NOISE
-    assert more("", base + spread(-0.05), base).verdict is Verdict.NOISE
-    assert more("", base + spread(-1), base).verdict is Verdict.FAILS
-
-
-def test_pairing_sees_what_two_samples_do_not() -> None:
-    low = spread(0, size=10)
-    high = low + spread(0.5, size=0.1)
-    assert more("", high, low).verdict is Verdict.HOLDS
-    assert more_between("", high, low).verdict is Verdict.NOISE
-    assert more_between("", high + 20, low).verdict is Verdict.HOLDS
-
-
-def test_failed_runs_are_left_out() -> None:
-    values = spread(1.0)
-    with_failure = values.copy()
-    with_failure[3] = np.nan
-    kept = np.delete(values, 3)
-    assert more("", with_failure, 0.0) == more("", kept, 0.0)
-    assert more_between("", with_failure, values) == more_between("", kept, values)
-    assert interval(with_failure) == interval(kept)
-
-
-def test_intervals_are_students() -> None:
-    three = np.array([1.0, 2.0, 3.0])  # t of 2 degrees of freedom is 4.303
-    found = more("", three, 0.0)
-    assert math.isclose(found.half_width, 4.302653 / math.sqrt(3), rel_tol=1e-6)
-    assert found.verdict is Verdict.NOISE  # with 1.96 it would hold
-    # Samples of one size and spread have 2 (n - 1) degrees: t of 4 is 2.776.
-    between = more_between("", three, three)
-    assert math.isclose(between.half_width, 2.776445 * math.sqrt(2 / 3), rel_tol=1e-6)
-    # If one of them has no spread, only the other one counts.
-    assert math.isclose(more_between("", three, np.ones(9)).half_width, found.half_width)
-    assert more_between("", np.ones(3) + 1, np.ones(3)).verdict is Verdict.HOLDS
-    assert "whichever side" in CRITERION
-    assert "Student" in CRITERION
-
-
-@pytest.mark.parametrize("left", [0, 1])
-def test_too_few_runs_are_no_result(left: int) -> None:
-    values = np.full(5, np.nan)
-    values[:left] = 7.0
-    for found in (
-        more("that", values, 0.0),
-        more_between("that", values, spread(0)),
-        more_between("that", spread(0), values),
-    ):
-        assert found.verdict is Verdict.UNKNOWN
-        assert described(found) == "that: no result"
-    whole = Claim("", "", "", (fact("", False), more("that", values, 0.0), fact("", True)))
-    assert whole.verdict is Verdict.UNKNOWN
-    assert whole.verdict.sign == "?"
-    assert "1 without a result" in counted([whole])
-    assert "without" not in counted([Claim("", "", "", (fact("", True),))])
-
-
-def test_fewer_runs_than_the_papers_are_said_to_be_weak() -> None:
-    full = Claim("", "", "", (more("", spread(1.0), 0.0), fact("", True)))
-    few = Claim("", "", "", (more("", spread(1.0, count=3), 0.0),))
-    none = Claim("", "", "", (more("", spread(1.0, count=1), 0.0),))
-    assert few_runs([full, none]) == ""
-    assert "comparisons of 3. Verdicts from fewer runs are weak" in few_runs([full, few, none])
-    between = Claim("", "", "", (more_between("", spread(1.0), spread(0.0, count=7)),))
-    assert "comparisons of 7." in few_runs([between])
-
-
-def test_claims_are_counted_in_good_grammar() -> None:
-    good, bad = Claim("", "", "", (fact("", True),)), Claim("", "", "", (fact("", False),))
-    assert counted([good, bad]) == "1 holds, 0 hold within noise, 1 does not hold here"
-    assert counted([bad, bad]) == "0 hold, 0 hold within noise, 2 do not hold here"
-
-
-def test_a_claim_is_as_good_as_its_worst_comparison() -> None:
-    good, bad = fact("so", True), fact("not so", False)
-    unclear = more("", spread(0.0), 0.0)
-    assert Claim("", "", "", (good, good)).verdict is Verdict.HOLDS
-    assert Claim("", "", "", (good, unclear)).verdict is Verdict.NOISE
-    assert Claim("", "", "", (unclear, bad, good)).verdict is Verdict.FAILS
 
 
 # The claims
 
 
 def finals(**levels: tuple[float, ...]) -> dict[str, dict[str, Floats]]:
-    """Of the five learners in order, by metric; metrics not given are alike for all."""
+    """Return values by learner and metric from the levels of the five learners in order.
+
+    A metric without levels is alike for all.
+    """
     return {
         learner: {
             metric: spread(levels.get(metric, (0.0,) * 5)[place], size=0.01) for metric in METRICS
@@ -208,32 +126,32 @@ def test_a_baseline_with_lower_regret_anywhere_is_found() -> None:
         assert found["fair-outperform-everywhere"] is verdict
 
 
-def test_regret_of_a_round_is_counted_from_the_end_of_identification(tmp_path: Path) -> None:
+def test_regret_of_a_round_is_counted_from_the_end_of_identification() -> None:
     """Here identification takes 3/8 of the rounds and costs f* each; what follows is known."""
-    figure = Figure1(2)
-    outcomes = Outcomes(fake_sweep(figure.cells, tmp_path))
-    about = outcomes.about
+    figure, setting = Figure1(2), "D = 5, K = 5"
+    results = fake_sweep(figure.cells)
+    final = results.final
 
     def regret(cells: tuple[Cell, ...], metric: str) -> tuple[Floats, Floats]:
         total = cells[0].rounds
         rounds = np.linspace(total / 80, total, 80)
         after = np.maximum(rounds - 3 / 8 * total, 0)
-        linear = cells[0].learner.startswith(("util", "uniform"))
+        linear = cells[0].learner_label.startswith(("Util", "Uniform"))
         lost = 0.3 * after if linear else 10 * after ** (2 / 3)
         return rounds, np.tile(0.004 * (np.minimum(rounds, 3 / 8 * total) + lost), (2, 1))
 
-    def phases(cells: tuple[Cell, ...], column: str) -> Floats:
-        return np.full(2, 3 / 8 * cells[0].rounds) if column == "identify" else about(cells, column)
+    def figures(cells: tuple[Cell, ...], name: str) -> Floats:
+        return np.full(2, 3 / 8 * cells[0].rounds) if name == "identify" else final(cells, name)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outcomes, "curve", regret)
-        patch.setattr(outcomes, "about", phases)
-        for fewer, longer in (figure._rates(outcomes, "D = 5, K = 5")[name] for name in FAIR):
+        patch.setattr(results, "curve", regret)
+        patch.setattr(results, "final", figures)
+        for fewer, longer in (figure._rates(results, setting)[name] for name in FAIR):
             np.testing.assert_allclose(longer / fewer, 0.5, rtol=0.02)
-        for fewer, longer in (figure._rates(outcomes, "D = 5, K = 5")[name] for name in BASELINES):
+        for fewer, longer in (figure._rates(results, setting)[name] for name in BASELINES):
             np.testing.assert_allclose([fewer, longer], 0.3, rtol=1e-9)
-        patch.setattr(outcomes, "about", lambda cells, column: np.full(2, 1.0 * cells[0].rounds))
-        assert np.isnan(figure._rates(outcomes, "D = 5, K = 5")["uniform"]).all()
+        patch.setattr(results, "final", lambda cells, name: np.full(2, 1.0 * cells[0].rounds))
+        assert np.isnan(figure._rates(results, setting)["uniform"]).all()
 
 
 def test_claims_on_majorities_compare_their_sizes() -> None:
@@ -330,24 +248,17 @@ def test_claims_on_the_groups_can_fail() -> None:
     assert unclear.findings[1].verdict is Verdict.FAILS
 
 
-def test_wilsons_interval() -> None:
-    # From Newcombe (1998), Statistics in Medicine 17:857-872, Table I, without continuity.
-    for count, total, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605)):
-        np.testing.assert_allclose(wilson(count, total), (low, high), atol=5e-5)
-    np.testing.assert_allclose(wilson(0, 20), (0.0, 0.1611), atol=5e-5)
-
-
 # The experiments
 
 
-def test_table_1_agrees_with_the_paper_in_all_20_cells(tmp_path: Path) -> None:
+def test_table_1_agrees_with_the_paper_in_all_20_cells() -> None:
     table = Table1(30)
     as_run = table.groups["as_run"]
     cells = [cell for group in as_run.values() for cell in group]
-    outcomes = Outcomes(sweep(cells, tmp_path, progress=False))
-    assert table.agreeing(outcomes, "as_run") == 20
-    assert math.isclose(outcomes.about(as_run["uniform"], "best").mean(), 0.003937, abs_tol=5e-7)
-    identifying = outcomes.about(as_run["uniform"], "identify").mean()
+    results = sweep(cells, progress=False)
+    assert table.agreeing(results, "as_run") == 20
+    assert math.isclose(results.final(as_run["uniform"], "best").mean(), 0.003937, abs_tol=5e-7)
+    identifying = results.final(as_run["uniform"], "identify").mean()
     assert abs(identifying - 37_350) < 2_760
 
 
@@ -359,8 +270,13 @@ def test_figure_1_has_the_papers_settings_and_shares_the_runs_of_table_1() -> No
     assert {cell.rounds for cell in shown} == {100_000, 200_000, 500_000}
     longer = set(figure.cells) - set(shown)
     assert {cell.rounds for cell in longer} == {800_000, 1_600_000, 4_000_000}
-    assert {cell.learner.partition(":")[0] for cell in longer} == {"fair-etc", "utilitarian-etc"}
-    assert set(Table1(3).groups["as_run"]["fair-eps"]) < set(figure.cells)
+    assert {cell.learner for cell in longer} == {
+        paper_learner("fair-etc"),
+        paper_learner("utilitarian-etc"),
+    }
+    table = {key_of(cell) for cells in Table1(3).groups["as_run"].values() for cell in cells}
+    assert len(table) == 5 * 3
+    assert table < {key_of(cell) for cell in figure.cells}
     assert {cell.rounds for cell in Figure2(3).cells} == {200_000}
 
 
@@ -372,9 +288,9 @@ def test_hard_cells_know_the_winners_and_leave_out_the_unperturbed_instance(
     cells = setting.cells("fair-etc", 7)
     assert len({cell.run for cell in cells}) == 7
     for cell in cells:
-        instance = named.environment(cell.environment)(cell.run, cell.rounds, cell.seed)
-        told = cell.learner.partition("winners=")[2]
-        assert told == "/".join(map(str, instance.winners))
+        instance = cell.environment.draw(cell.run, cell.rounds, cell.seed)
+        winners = tuple(instance.winners.tolist())
+        assert cell.learner == paper_learner("fair-etc", "as_written", winners=winners)
         # In I^0 all good winners are alike; in I^m one of them is better for everybody.
         best = instance.scores.prod(axis=0)
         assert (best > 0.9 * best.max()).sum() >= 2
@@ -412,20 +328,16 @@ def test_slopes_are_exponents() -> None:
     )
 
 
-def test_bounds_are_judged_by_what_was_measured(tmp_path: Path) -> None:
-    lower, upper = LowerBound(4), UpperBound(4)
-    outcomes = Outcomes(fake_sweep([*lower.cells, *upper.cells], tmp_path))
-    found = verdicts(lower.section(outcomes).claims)
-    assert (
-        found["regret-above-lower-bound"] is Verdict.HOLDS
-    )  # T^(2/3) with a constant of 1 and more
-    assert found["lower-bound-in-winners"] is Verdict.FAILS  # and nothing that grows with M
+def test_bounds_are_judged_by_what_was_measured() -> None:
+    lower = LowerBound(4)
+    found = verdicts(lower.section(fake_sweep(lower.cells)).claims)
+    # T^(2/3) with a constant of 1 and more, and nothing that grows with M.
+    assert found["regret-above-lower-bound"] is Verdict.HOLDS
+    assert found["lower-bound-in-winners"] is Verdict.FAILS
 
 
-def measured_upper_bound(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **powers: float
-) -> dict[str, Claim]:
-    """If regret grows hardly slower than the bound, but for what is varied to these powers."""
+def measured_upper_bound(monkeypatch: pytest.MonkeyPatch, **powers: float) -> dict[str, Claim]:
+    """Return the claims if regret grows hardly slower than the bound, times these powers."""
 
     def regrets(self: object, setting: upper_bound.Setting, learner: str) -> Floats:
         base = upper_bound.BASE
@@ -436,7 +348,7 @@ def measured_upper_bound(
 
     monkeypatch.setattr(upper_bound._Measured, "regrets", regrets)
     upper = UpperBound(3)
-    section = upper.section(Outcomes(fake_sweep(upper.cells, tmp_path)))
+    section = upper.section(fake_sweep(upper.cells))
     return {claim.name: claim for claim in section.claims}
 
 
@@ -445,26 +357,26 @@ def measured_upper_bound(
     [("rounds", "time"), ("arms", "arms"), ("users", "users"), ("gap", "gap")],
 )
 def test_each_way_in_which_regret_outgrows_its_bound_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, name: str
+    monkeypatch: pytest.MonkeyPatch, what: str, name: str
 ) -> None:
     others = {f"upper-bound-in-{each}" for each in ("time", "arms", "users", "gap")}
     power = -0.2 if what == "gap" else 0.2  # the bound grows as the gap shrinks
     with monkeypatch.context() as patch:
-        found = measured_upper_bound(tmp_path, patch, **{what: power})
+        found = measured_upper_bound(patch, **{what: power})
     assert found[f"upper-bound-in-{name}"].verdict is Verdict.FAILS
     # The constant is that of the runs over T, so it covers the others if they are not worse.
     rest = found["upper-bound-covers-the-rest"].verdict
     assert rest is (Verdict.HOLDS if what == "rounds" else Verdict.FAILS)
     for other in others - {f"upper-bound-in-{name}"}:
         assert found[other].verdict is Verdict.HOLDS
-    found = measured_upper_bound(tmp_path, monkeypatch, **{what: -power})
+    found = measured_upper_bound(monkeypatch, **{what: -power})
     assert found[f"upper-bound-in-{name}"].verdict is Verdict.HOLDS
 
 
 def test_the_constant_of_the_bound_is_not_fitted_to_what_it_is_checked_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    checked = measured_upper_bound(tmp_path, monkeypatch)["upper-bound-covers-the-rest"].findings
+    checked = measured_upper_bound(monkeypatch)["upper-bound-covers-the-rest"].findings
     assert len(checked) == 2 * (3 + 3 + 4)
     assert not any("T =" in each.what for each in checked)
 
@@ -483,20 +395,18 @@ def test_upper_bound_is_that_of_theorem_4_2() -> None:
     assert math.isclose(setting.bound, first + second + 10 * math.log(5) / 0.0025)
 
 
-def test_a_failed_cell_leaves_the_others(tmp_path: Path) -> None:
+def test_a_failed_cell_leaves_the_others() -> None:
     figure = Figure2(4)
-    cells = [
-        cell for cell in figure.cells if (cell.learner, cell.run) != ("uniform:preset=as_run", 2)
-    ]
-    outcomes = Outcomes(fake_sweep(cells, tmp_path))
-    finals = outcomes.final(figure.groups[0.5]["uniform"], "gini")
+    uniform = figure.groups[0.5]["uniform"]
+    results = fake_sweep(figure.cells, lost=lambda cell: cell is uniform[2])
+    finals = results.final(uniform, "gini")
     assert np.isnan(finals).tolist() == [False, False, True, False]
-    assert len(figure.section(outcomes).claims) == 5
+    assert len(figure.section(results).claims) == 5
 
 
-def test_the_utilitarian_cells_of_table_1_name_their_learner(tmp_path: Path) -> None:
+def test_the_utilitarian_cells_of_table_1_name_their_learner() -> None:
     table = Table1(3)
-    outcomes = Outcomes(fake_sweep(table.cells, tmp_path))
+    results = fake_sweep(table.cells)
     best = {"as_run": "utilitarian-etc", "as_written": "utilitarian-eps"}
     scale = {
         cell: 0.5 if name == best[preset] else 2.0
@@ -504,11 +414,11 @@ def test_the_utilitarian_cells_of_table_1_name_their_learner(tmp_path: Path) -> 
         for name, cells in group.items()
         for cell in cells
     }
-    final = outcomes.final
+    final = results.final
     patched = lambda cells, metric: final(cells, metric) * 0 + scale[cells[0]]  # noqa: E731
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outcomes, "final", patched)
-        rows = table._comparison(outcomes).rows
+        patch.setattr(results, "final", patched)
+        rows = table._comparison(results).rows
     row = next(row for row in rows if row[:2] == ("Cumulative regret", BETTER))
     assert BETTER == "Utilitarian (better of the two)"
     assert row[3] == "0.5000 ± 0.0000 (ETC)"
@@ -534,15 +444,14 @@ def test_the_utilitarian_cells_of_table_1_name_their_learner(tmp_path: Path) -> 
 def test_a_report_is_written_though_all_runs_of_a_learner_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str, names: list[str]
 ) -> None:
-    """With "" every cell fails but for one, of none of the experiments' settings."""
-    other = Cell("paper:users=3,arms=3,gap=0.1", "uniform", 10, 0)
+    """With "" every cell fails."""
 
-    def failing(cells: list[Cell], folder: Path, **options: object) -> object:
-        left = [cell for cell in cells if lost and cell.learner.partition(":")[0] != lost]
-        return fake_sweep([*left, other], folder)
+    def failing(cells: Sequence[Cell], folder: Path, **options: object) -> Results:
+        learner = LEARNERS.get(lost, "")
+        return fake_sweep(cells, folder, lost=lambda cell: cell.learner_label.startswith(learner))
 
-    monkeypatch.setattr(reproduce, "sweep", failing)
-    made = reproduce.reproduce(names, tmp_path, runs=2)
+    monkeypatch.setattr(reproduction, "sweep", failing)
+    made = reproduction.reproduce(names, tmp_path, runs=2)
     found = verdicts(made.document.claims)
     without = {name for name, verdict in found.items() if verdict is Verdict.UNKNOWN}
     if lost == "uniform":
@@ -556,7 +465,7 @@ def test_a_report_is_written_though_all_runs_of_a_learner_failed(
 
 
 def few_sushi(monkeypatch: pytest.MonkeyPatch, cycle: bool) -> None:
-    """As if the stand-in were the data, with a group that has no winner among ten if asked."""
+    """Take the stand-in for the data; with ``cycle``, one of its ten groups has no winner."""
     fake_world(monkeypatch)
     people = sushi_stand_in().sample(300, seed=2)
     monkeypatch.setattr(groups, "load_sushi", lambda data: people)
@@ -579,8 +488,8 @@ def test_a_group_without_a_winner_leaves_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few_sushi(monkeypatch, cycle=True)
-    monkeypatch.setattr(reproduce, "write_report", lambda document, place: (place, place))
-    made = reproduce.reproduce(["all", "beyond"], tmp_path, runs=2, workers=1)
+    monkeypatch.setattr(reproduction, "write_report", lambda document, place: (place, place))
+    made = reproduction.reproduce(["all", "beyond"], tmp_path, runs=2, workers=1)
     section = next(each for each in made.document.sections if each.name == "figure3")
     cautions = [block.text for block in section.blocks if isinstance(block, Caution)]
     assert len(cautions) == 1
@@ -592,26 +501,30 @@ def test_a_group_without_a_winner_leaves_the_rest(
     assert found["sushi-10-uniform-fairer"].verdict is Verdict.UNKNOWN
     assert found["sushi-5-fair-dominate"].verdict is not Verdict.UNKNOWN
     assert "nan" not in re.findall(r"[a-z]+", to_markdown(made.document).lower())
-    assert {each.name for each in made.document.sections} == set(reproduce.NAMES)
+    assert {each.name for each in made.document.sections} == set(reproduction.NAMES)
 
 
-def test_files_of_groups_are_named_wherever_one_stands(
+def test_groups_are_played_under_their_labels_and_kept_in_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few_sushi(monkeypatch, cycle=False)
     played: list[Cell] = []
 
-    def sweeping(cells: list[Cell], folder: Path, **options: object) -> object:
+    def sweeping(cells: Sequence[Cell], folder: Path, **options: object) -> Results:
         played.extend(cells)
         return fake_sweep(cells, folder)
 
-    monkeypatch.setattr(reproduce, "sweep", sweeping)
-    monkeypatch.setattr(reproduce, "find_sushi", lambda data: None)
+    monkeypatch.setattr(reproduction, "sweep", sweeping)
+    monkeypatch.setattr(reproduction, "find_sushi", lambda data: None)
     monkeypatch.chdir(tmp_path)
-    made = reproduce.reproduce(["figure3"], "out", runs=2, workers=1)
-    files = {Path(cell.environment.removeprefix("file:")) for cell in played}
-    assert files == {tmp_path.resolve() / "out" / f"sushi-{users}.npz" for users in (5, 10)}
-    assert all(file.is_file() for file in files)
+    made = reproduction.reproduce(["figure3"], "out", runs=2, workers=1)
+    found = {cell.environment_label: cell.environment for cell in played}
+    assert list(found) == ["Sushi, D = 5", "Sushi, D = 10"]
+    for users in (5, 10):
+        drawn = found[f"Sushi, D = {users}"].draw(0, 1, 0)
+        kept = Instance.load(tmp_path / "out" / f"sushi-{users}.npz")
+        assert len(drawn.users) == users
+        np.testing.assert_array_equal(drawn.preferences, kept.preferences)
     assert made.page == Path("out/report.html")
     text = made.text.read_text()
     share = r"[01] of 1 \(\d+% to \d+%\)"
@@ -665,9 +578,9 @@ def test_words_on_slopes_follow_the_slopes() -> None:
     assert "faster in K" not in words
 
 
-def test_the_point_that_sets_the_constant_is_named(tmp_path: Path) -> None:
+def test_the_point_that_sets_the_constant_is_named() -> None:
     upper = UpperBound(3)
-    measured = upper_bound._Measured(Outcomes(fake_sweep(upper.cells, tmp_path)), 3)
+    measured = upper_bound._Measured(fake_sweep(upper.cells), 3)
     highest = measured.highest
     assert highest is not None
     constant, setting, learner = highest
@@ -684,7 +597,7 @@ def test_without_data_all_goes_on_with_a_stand_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake_world(monkeypatch)
-    monkeypatch.setattr(reproduce, "NAMES", ("figure2", "figure3"))
+    monkeypatch.setattr(reproduction, "NAMES", ("figure2", "figure3"))
     options = ["--out", str(tmp_path), "--data", str(tmp_path), "--workers", "1", "--runs", "2"]
     assert command(["reproduce", "all", *options]) == 3
     said = capsys.readouterr()
@@ -706,9 +619,9 @@ def test_without_data_all_goes_on_with_a_stand_in(
 def test_without_data_figure_3_by_name_is_refused_before_any_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(reproduce, "sweep", lambda *args, **options: pytest.fail("it ran"))
+    monkeypatch.setattr(reproduction, "sweep", lambda *args, **options: pytest.fail("it ran"))
     with pytest.raises(DataMissing):
-        reproduce.reproduce(["figure3"], tmp_path / "out", data=tmp_path)
+        reproduction.reproduce(["figure3"], tmp_path / "out", data=tmp_path)
     assert command(["reproduce", "figure3", "table1", "--data", str(tmp_path)]) == 3
     assert "put its" in capsys.readouterr().err
 
@@ -716,15 +629,13 @@ def test_without_data_figure_3_by_name_is_refused_before_any_work(
 def test_a_failure_is_said_and_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def failing(cells: list[object], folder: Path, **options: object) -> object:
-        results = fake_sweep(cells[:-1], folder)  # type: ignore[arg-type]
-        results.failures = (type("F", (), {"cell": cells[-1], "reason": "it is <broken>"}),)
-        return results
+    def failing(cells: Sequence[Cell], folder: Path, **options: object) -> Results:
+        return fake_sweep(cells, folder, lost=lambda cell: cell is cells[-1])
 
-    monkeypatch.setattr(reproduce, "sweep", failing)
+    monkeypatch.setattr(reproduction, "sweep", failing)
     assert command(["reproduce", "figure2", "--out", str(tmp_path), "--runs", "3"]) == 1
     assert "1 simulations failed" in capsys.readouterr().err
-    assert "it is &lt;broken&gt;" in (tmp_path / "report.html").read_text()
+    assert "it is &lt;lost&gt;" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -738,19 +649,4 @@ def test_a_failure_is_said_and_listed(
 )
 def test_bad_requests_are_refused(tmp_path: Path, names: list[str], runs: int, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        reproduce.reproduce(names, tmp_path, runs)
-
-
-def test_numbers_are_readable() -> None:
-    values = (0.0, 0.11761, 1.49951, 201.74, 70545.8, 2.5e8, math.nan)
-    assert [number(value) for value in values] == [
-        "0",
-        "0.1176",
-        "1.500",
-        "201.7",
-        "70,546",
-        "2.5e+08",
-        "–",
-    ]
-    assert interval([1.0]) == "1.000"
-    assert interval([200.0, 202.0]) == "201.0 ± 2.0"
+        reproduction.reproduce(names, tmp_path, runs)

@@ -1,12 +1,15 @@
 """The report in a real browser: no error, nothing fetched, every figure to be seen."""
 
+import io
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from matplotlib.image import imread
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from fake_sweep import PICTURES, fake_report
 
@@ -110,10 +113,41 @@ def test_everything_about_the_claims_is_printed(browser: Browser, report: Path) 
     page.close()
 
 
-def test_narrow_screens_scroll_tables_and_not_the_page(browser: Browser, report: Path) -> None:
-    page, _ = opened(browser, report, "light", width=400)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_narrow_screens_scroll_tables_and_not_the_page(
+    browser: Browser, report: Path, scheme: str
+) -> None:
+    page, _ = opened(browser, report, scheme, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    widths = "items => items.map(item => [item.scrollWidth, item.clientWidth])"
+    tables = page.locator(".wide:has(table)")
+    sizes = tables.evaluate_all(widths)
+    wide = [place for place, (content, shown) in enumerate(sizes) if content > shown + 100]
+    assert wide
+    # A shade says on which side there is more.
+    assert _shades(page, tables.nth(wide[0])) == (False, True)
+    tables.nth(wide[0]).evaluate("item => item.scrollTo(100, 0)")
+    assert _shades(page, tables.nth(wide[0])) == (True, True)
+    tables.nth(wide[0]).evaluate("item => item.scrollTo(10000, 0)")
+    assert _shades(page, tables.nth(wide[0])) == (True, False)
     page.close()
+
+
+def test_tables_that_fit_have_no_shade(browser: Browser, report: Path) -> None:
+    page, _ = opened(browser, report, "light", width=1280)
+    assert _shades(page, page.locator(".wide:has(table)").first) == (False, False)
+    page.close()
+
+
+def _shades(page: Page, item: Locator) -> tuple[bool, bool]:
+    """Look for a colour other than the page's at the left and right edge, below all words."""
+    item.scroll_into_view_if_needed()
+    item.evaluate("item => item.scrollIntoView({block: 'end'})")
+    shot = imread(io.BytesIO(item.screenshot()))[..., :3]
+    strip = shot[-6:-3]  # the table's lower margin
+    beside = strip[:, strip.shape[1] // 2]
+    left, right = (np.abs(strip[:, edge] - beside).max() > 0.05 for edge in (1, -2))
+    return bool(left), bool(right)
 
 
 def _colours(page: Page, place: int) -> int:

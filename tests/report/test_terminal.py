@@ -3,15 +3,17 @@
 import io
 import json
 import math
+import re
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from fairduel.data.scores import ScoreTable
-from fairduel.experiments.comparison import Comparison
 from fairduel.report import terminal
-from fairduel.simulation.trajectory import Trajectory
+from fairduel.report.metrics import METRICS
+from fairduel.report.statistics import Estimate, estimate
+from fairduel.report.summary import Summary
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Solution, Utilitarian, Welfare
 
 SETTINGS = {"environment": "random", "rounds": 200_000, "seed": 0}
@@ -20,33 +22,32 @@ TABLE = ScoreTable(
 )
 
 
-def made_up(earned: dict[str, list[float]], rounds: int = 200_000) -> Comparison:
-    """Learners whose runs end with such welfare earned; everything else is alike."""
-    marks = np.array([rounds])
-    utilities = rounds * np.array([[0.5, 0.75]])
-    trajectories = {
-        label: [
-            Trajectory(marks, np.array([value]), utilities, 1.0, {"identify": 7}, np.ones(1))
-            for value in values
-        ]
-        for label, values in earned.items()
+def made_up(regret: dict[str, list[float]], rounds: int = 200_000) -> dict[str, Summary]:
+    """Return learners whose runs end with this regret; everything else is alike."""
+    same = {name: Estimate(0.6 * rounds, 0.05 * rounds) for name in METRICS} | {
+        "gini": Estimate(0.1, math.nan)
     }
-    return Comparison(trajectories, {label: [0.5, 0.1, 0.2] for label in earned})
+    return {
+        label: Summary(
+            len(values), same | {"regret": estimate(values)}, Estimate(7.0, math.nan), 0.2
+        )
+        for label, values in regret.items()
+    }
 
 
-def printed(comparison: Comparison, width: int = 80, encoding: str = "utf-8") -> str:
+def printed(summaries: dict[str, Summary], width: int = 80, encoding: str = "utf-8") -> str:
     output = io.TextIOWrapper(io.BytesIO(), encoding)
     console = Console(file=output, width=width, markup=False, emoji=False, highlight=False)
-    terminal.print_comparison(console, comparison, SETTINGS)
+    terminal.print_summaries(console, summaries, SETTINGS)
     output.seek(0)
     return output.read()
 
 
-THREE = made_up({"fair-etc": [199_700.0, 199_900.0], "uniform": [190_000.0, 190_000.0]})
+TWO = made_up({"fair-etc": [300.0, 100.0], "uniform": [10_000.0, 10_000.0]})
 
 
 def test_narrow_table_fits_eighty_columns_and_marks_the_best() -> None:
-    text = printed(THREE)
+    text = printed(TWO)
     assert max(map(len, text.splitlines())) <= 80
     rows = {line.split()[0]: line.split() for line in text.splitlines() if line.strip()}
     assert rows["fair-etc"][1] == "*200.0"
@@ -56,7 +57,7 @@ def test_narrow_table_fits_eighty_columns_and_marks_the_best() -> None:
 
 
 def test_wide_table_has_a_line_for_each_learner() -> None:
-    text = printed(THREE, width=160)
+    text = printed(TWO, width=160)
     line = next(line for line in text.splitlines() if line.startswith("fair-etc"))
     assert "*200.0 ± 196.0" in line
     assert line.rstrip().endswith("0.200")  # the median of the seconds
@@ -69,13 +70,13 @@ def test_ties_are_all_best_and_a_single_learner_is_not() -> None:
 
 
 def test_note_counts_the_runs_that_there_are() -> None:
-    assert "standard errors of 2 runs; seconds" in printed(THREE, width=160)
+    assert "standard errors of 2 runs; seconds" in printed(TWO, width=160)
     some = printed(made_up({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0], "c": [1.0]}), width=160)
     assert "standard errors of 3 runs (where fewer succeeded: b 2, c 1); seconds" in some
     assert printed(made_up({"a": [1.0]})).rstrip().endswith("* best of its column; one run")
 
 
-@pytest.mark.parametrize("rounds", [1, 10**6, 10**9, 10**15])
+@pytest.mark.parametrize("rounds", [1, 10**6, 9 * 10**6, 10**9, 10**15])
 @pytest.mark.parametrize("width", [20, 80])
 def test_nothing_is_cut_off(rounds: int, width: int) -> None:
     label = "fair-eps:tournament.gap_guess=0.01,solve_every=50"
@@ -88,65 +89,84 @@ def test_nothing_is_cut_off(rounds: int, width: int) -> None:
 
 
 def test_small_regret_keeps_its_digits() -> None:
-    assert "1.25e-10" in printed(made_up({"a": [-1.25e-10]}, rounds=1)).replace("1.000", "") or (
-        "1.25e-10" in terminal._number(1.25e-10, 1.25e-10)
-    )
+    assert "1.25e-10" in printed(made_up({"a": [1.25e-10]}, rounds=1))
+
+
+def test_several_learners_in_the_millions_fit_as_well() -> None:
+    labels = ("utilitarian-etc", "utilitarian-eps", "fair-voi")
+    text = printed(made_up({label: [2e6, 9e6] for label in labels}, 9 * 10**6))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "*5,500,000" in text
 
 
 def test_plain_terminals_get_plain_characters() -> None:
-    text = printed(THREE, encoding="ascii")
+    text = printed(TWO, encoding="ascii")
     assert "+-196.0" in text
 
 
-def test_comparison_data_is_json() -> None:
-    data = json.loads(json.dumps(terminal.comparison_data(made_up({"a": [1.0]})), allow_nan=False))
+def test_summaries_data_is_json() -> None:
+    data = json.loads(json.dumps(terminal.summaries_data(made_up({"a": [1.0]})), allow_nan=False))
+    assert list(data[0]) == ["learner", *METRICS, "identifying_rounds", "seconds"]
     assert data[0]["learner"] == "a"
-    assert data[0]["regret"] == {"mean": 199_999.0, "half_width": None}
+    assert data[0]["regret"] == {"mean": 1.0, "half_width": None}
     assert data[0]["identifying_rounds"]["mean"] == 7
     assert data[0]["seconds"] == 0.2
 
 
 @pytest.mark.parametrize(
-    ("name", "welfare", "said"),
+    ("label", "relative", "welfare", "said"),
     [
         (
-            "nash",
+            "Nash welfare",
+            True,
             Nash(),
             r"no policy has a (higher Nash welfare|Nash welfare more than \S+ % higher)",
         ),
-        ("utilitarian", Utilitarian(), "no policy has a higher mean utility"),
-        ("egalitarian", Egalitarian(), "no policy has a .*smallest utility"),
-        ("frank-wolfe", FrankWolfe(), r"no policy has a Nash welfare more than \d+ % higher"),
+        ("mean utility", True, Utilitarian(), "no policy has a higher mean utility"),
+        ("smallest utility", False, Egalitarian(), "no policy has a .*smallest utility"),
+        ("Nash welfare", True, FrankWolfe(), r"a Nash welfare more than \d+ % higher"),
     ],
 )
-def test_solutions_in_words(name: str, welfare: Welfare, said: str) -> None:
-    import re
-
+def test_solutions_in_words(label: str, relative: bool, welfare: Welfare, said: str) -> None:
     solution = welfare.maximize(TABLE.scores)
     output = io.StringIO()
-    terminal.print_solution(Console(file=output, width=80), TABLE, solution, name)
+    console = Console(file=output, width=80)
+    terminal.print_solution(console, TABLE, solution, label, relative)
     text = output.getvalue()
     assert re.search(said, text)
-    for label in ("tea", "Ada", "Bob"):
-        assert label in text
+    assert f"{label}: {solution.value:.6g}" in text
+    for name in ("tea", "Ada", "Bob"):
+        assert name in text
     assert "gin" not in text
-    data = json.loads(json.dumps(terminal.solution_data(TABLE, solution, name), allow_nan=False))
+    data = terminal.solution_data(TABLE, solution, "a-welfare", label, relative)
+    data = json.loads(json.dumps(data, allow_nan=False))
+    assert data["welfare"] == "a-welfare"
+    assert re.search(said, data["certificate"])
     assert [entry["arm"] for entry in data["arms"]] == ["tea", "milk", "gin"]
     assert [entry["utility"] for entry in data["users"]] == solution.utilities.tolist()
     assert data["value"] == solution.value
 
 
-def test_certificate_is_the_bound_on_the_welfare() -> None:
-    solution = Solution(np.ones(1), np.ones(1), 1.0, math.log(1.5))
-    assert terminal.certificate(solution, "nash").endswith("more than 50 % higher")
-    hopeless = Solution(np.ones(1), np.zeros(1), 0.0, math.inf)
-    assert "somebody gets nothing" in terminal.certificate(hopeless, "frank-wolfe")
+@pytest.mark.parametrize(
+    ("gap", "relative", "said"),
+    [
+        (0.0, True, "no policy has a higher V"),
+        (math.log(1.5), True, "no policy has a V more than 50 % higher"),
+        (0.25, False, "no policy has a V more than 0.25 higher"),
+        (math.inf, True, "none: somebody gets nothing here whom another policy would serve"),
+    ],
+)
+def test_certificate_is_the_bound_on_the_welfare(gap: float, relative: bool, said: str) -> None:
+    solution = Solution(np.ones(1), np.ones(1), 1.0, gap)
+    assert terminal.certificate(solution, "V", relative) == said
 
 
 def test_users_whom_nothing_serves_are_named() -> None:
     table = ScoreTable(np.array([[1.0], [0.0]]), ("Ada", "[Bob]"), ("tea",))
     solution = Nash().maximize(table.scores)
     output = io.StringIO()
-    terminal.print_solution(Console(file=output, width=80, markup=False), table, solution, "nash")
+    console = Console(file=output, width=80, markup=False)
+    terminal.print_solution(console, table, solution, "Nash welfare", True)
     assert "left out, since no policy gives them anything: [Bob]" in output.getvalue()
-    assert terminal.solution_data(table, solution, "nash")["unserved"] == ["[Bob]"]
+    data = terminal.solution_data(table, solution, "nash", "Nash welfare", True)
+    assert data["unserved"] == ["[Bob]"]

@@ -9,7 +9,6 @@ import typer
 
 from fairduel.cli.output import console, print_json
 
-
 LABELS = {
     "nash": ("Nash welfare", True),
     "frank-wolfe": ("Nash welfare", True),

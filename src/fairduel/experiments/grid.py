@@ -104,7 +104,8 @@ def labelled(what: str, given: Any, kind: Any) -> dict[str, Any]:
     if isinstance(given, Mapping):
         found = dict(given)
     else:
-        several = [given] if isinstance(given, kind) or not isinstance(given, Iterable) else given
+        single = isinstance(given, kind | str) or not isinstance(given, Iterable)
+        several = [given] if single else given
         found = _by_label(what, list(several))
     if not found:
         raise InputError(f"there is no {what} to compare: give at least one.")
@@ -142,7 +143,9 @@ def short_label(thing: object) -> str:
 
 
 def _shown(value: object) -> str:
-    return short_label(value) if dataclasses.is_dataclass(value) else repr(value)
+    # What has a short repr of its own, like an Instance, knows best.
+    plain = dataclasses.is_dataclass(value) and value.__dataclass_params__.repr  # type: ignore[attr-defined]
+    return short_label(value) if plain else repr(value)
 
 
 def _default(field: dataclasses.Field[Any]) -> object:

@@ -16,6 +16,7 @@ import importlib.util
 import json
 import pickle
 import sysconfig
+import threading
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -88,40 +89,52 @@ def _pickled(value: object) -> str:
 
 def modules_of(value: object) -> set[str]:
     """Return the modules that define a setting and the settings inside it."""
-    inside: list[object] = list(value) if isinstance(value, tuple | list) else []
-    if dataclasses.is_dataclass(value):
-        inside += [getattr(value, field.name) for field in dataclasses.fields(value)]
-    found = {kind.__module__ for kind in type(value).__mro__[:-1]}
-    return found.union(*map(modules_of, inside))
+    if isinstance(value, bool | int | float | str | np.generic | np.ndarray | Instance | None):
+        return set()
+    if isinstance(value, tuple | list):
+        return set[str]().union(*map(modules_of, value))
+    fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+    inside = [modules_of(getattr(value, field.name)) for field in fields]
+    return {kind.__module__ for kind in type(value).__mro__[:-1]}.union(*inside)
+
+
+_one_parser = threading.Lock()  # Python 3.11 can't parse in two threads at once
+
+
+def code_digest(modules: frozenset[str]) -> str:
+    """Return the digest of all code behind these modules and the loop."""
+    with _one_parser:
+        return _code_digest(modules)
 
 
 # Code that was loaded stays as it is while the process lasts, and so does what is said about it.
 @functools.cache
-def code_digest(modules: frozenset[str]) -> str:
-    """Return the digest of all code behind these modules and the loop."""
+def _code_digest(modules: frozenset[str]) -> str:
     digests = {name: _digest(name) for name in _closure(modules | {LOOP})}
     return hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
 
 
 def _closure(modules: frozenset[str]) -> set[str]:
     """Return the modules and all that they import, as far as these are followed."""
-    own = {name.partition(".")[0] for name in modules}
+    packages = frozenset(name.partition(".")[0] for name in modules)
     waiting, found = set(modules), set[str]()
     while waiting:
         name = waiting.pop()
-        if name not in found and _is_followed(name, own):
+        if name not in found and _source(name) is not None:
             found.add(name)
-            waiting |= _imports(name)
+            waiting |= _imports(name, packages)
     return found
 
 
-def _is_followed(name: str, own: set[str]) -> bool:
+@functools.cache
+def _is_followed(name: str, packages: frozenset[str]) -> bool:
     """Whether a module is fairduel's, or the caller's: of a given package, or not installed."""
-    source = _source(name)
+    package = name.partition(".")[0]
+    source = _source(package)
     if source is None:
         return False
     installed = {Path(sysconfig.get_path(path)) for path in ("stdlib", "purelib", "platlib")}
-    return name.partition(".")[0] in own or not installed & set(source.parents)
+    return package in packages or not installed & set(source.parents)
 
 
 @functools.cache
@@ -161,16 +174,16 @@ def _is_docstring(statement: ast.stmt) -> bool:
 
 
 @functools.cache
-def _imports(name: str) -> frozenset[str]:
-    """Return the modules that a module imports, wherever in it."""
+def _imports(name: str, packages: frozenset[str]) -> frozenset[str]:
+    """Return the followed modules that a module imports, wherever in it."""
     found: set[str] = set()
     for node in ast.walk(_tree(name)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            found |= {a.name for a in node.names if _is_followed(a.name, packages)}
         if isinstance(node, ast.ImportFrom):
             base = _absolute(name, node)
-            for alias in node.names:
-                found |= _defining(base, alias.name)
+            if _is_followed(base, packages):
+                found |= set[str]().union(*(_defining(base, alias.name) for alias in node.names))
     return frozenset(found)
 
 
@@ -188,13 +201,14 @@ def _defining(base: str, name: str) -> set[str]:
 
     A package of fairduel's only hands on what its modules define; others may do more.
     """
+    source = _source(base)
+    if source is None or source.name != "__init__.py":
+        return {base}
+    ours = base.partition(".")[0] == "fairduel"
     submodule = f"{base}.{name}"
     if _source(submodule) is not None:
-        return {submodule} if base.startswith("fairduel") else {submodule, base}
-    source = _source(base)
-    if source is None or source.name != "__init__.py" or not base.startswith("fairduel"):
-        return {base}
-    for node in ast.walk(_tree(base)):
+        return {submodule} if ours else {submodule, base}
+    for node in ast.walk(_tree(base)) if ours else ():
         if isinstance(node, ast.ImportFrom) and name in {alias.name for alias in node.names}:
             return _defining(_absolute(base, node), name)
     return {base}

@@ -52,9 +52,10 @@ def sweep(
     place = None if folder is None else Path(folder)
     with can_go_on(place):
         listed = list(cells)
-        if elsewhere:
-            _check_modules(listed)
-        wanted = _keyed(listed)
+        _check(listed, elsewhere)
+        wanted: dict[str, Cell] = {}
+        for cell in listed:
+            wanted.setdefault(key_of(cell), cell)
         store = Store(place)
         left = {key: cell for key, cell in wanted.items() if key not in store}
         with can_go_on(place, lambda: _kept(wanted, store)):
@@ -66,18 +67,16 @@ def sweep(
     return results
 
 
-def _keyed(cells: list[Cell]) -> dict[str, Cell]:
-    """Return the cells by key, each once; find out what would make them fail before the work."""
+def _check(cells: list[Cell], elsewhere: bool) -> None:
+    """Find out before the work what would make cells fail; ``elsewhere``: in other processes."""
     for cell in cells:
         whole_number("rounds", cell.rounds, 1, MOST_ROUNDS)
         whole_number("run", cell.run, 0, MOST_SEED)
         whole_number("seed", cell.seed, 0, MOST_SEED)
         check_learner(cell.learner)
+    if elsewhere:
+        _check_modules(cells)
     _draw_once(cells)
-    keyed: dict[str, Cell] = {}
-    for cell in cells:
-        keyed.setdefault(key_of(cell), cell)
-    return keyed
 
 
 def _draw_once(cells: list[Cell]) -> None:
