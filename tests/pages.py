@@ -106,8 +106,9 @@ def run_shell(block: Block, folder: Path) -> str:
         "COLUMNS": "80",
         "PYTHONIOENCODING": "utf-8",
     }
+    shell = ["sh", "-e"]
     done = subprocess.run(
-        ["sh", "-e"], input=block.code, cwd=folder, env=here, capture_output=True, text=True
+        shell, input=block.code, cwd=folder, env=here, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise AssertionError(f"line {block.line}: exit code {done.returncode}\n{done.stderr}")

@@ -9,7 +9,11 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
-PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+PAGES = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+}
 FILES = ("CITATION.cff", "LICENSE", "examples/lunch.py")
 
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)")
