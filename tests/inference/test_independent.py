@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from scipy import special
 
 from fairduel._arrays import Floats
-from fairduel.inference.independent import Belief, believe, estimate_utilities
+from fairduel.inference import Posterior, estimate_utilities, infer
 
 
 def _pair(won: float, lost: float) -> tuple[float, float, float]:
-    """log P(X < 1/2), mean and deviation below 1/2 as believed, for X ~ Beta(won + 1/2, ...)."""
-    said = believe(np.array([[[0.0, won], [lost, 0.0]]]))
+    """log P(X < 1/2), mean and std below 1/2 as inferred, for X ~ Beta(won + 1/2, ...)."""
+    said = infer(np.array([[[0.0, won], [lost, 0.0]]]))
     return (
         said.log_beats[0, 0, 1],
         0.5 * float(said.means[0, 0, 1]),
-        0.5 * float(said.deviations[0, 0, 1]),
+        0.5 * float(said.stds[0, 0, 1]),
     )
 
 
@@ -57,7 +57,7 @@ def test_chances_of_winners_are_those_of_draws_that_have_one() -> None:
     rng = np.random.default_rng(1)
     wins = rng.integers(0, 5, (4, 4)).astype(np.float64)
     np.fill_diagonal(wins, 0.0)
-    belief = believe(wins[None])
+    posterior = infer(wins[None])
     upper = np.triu_indices(4, 1)
     preferences = np.full((400_000, 4, 4), 0.5)
     drawn = rng.beta(wins[upper] + 0.5, wins.T[upper] + 0.5, (400_000, 6))
@@ -67,43 +67,56 @@ def test_chances_of_winners_are_those_of_draws_that_have_one() -> None:
     has_winner = beats_all.any(axis=1)
     winners = beats_all[has_winner].argmax(axis=1)
     shares = np.bincount(winners, minlength=4) / len(winners)
-    assert np.allclose(belief.chances[0], shares, atol=0.01)
+    assert np.allclose(posterior.probabilities[0], shares, atol=0.01)
     scores = 2.0 * preferences[has_winner][np.arange(len(winners)), :, winners]
-    assert np.allclose(belief.scores[0], scores.mean(axis=0), atol=0.01)
-    assert np.allclose(belief.variances[0], scores.var(axis=0), atol=0.005)
+    assert np.allclose(posterior.scores[0], scores.mean(axis=0), atol=0.01)
+    assert np.allclose(posterior.variances[0], scores.var(axis=0), atol=0.005)
 
 
 def test_known_winners_are_believed() -> None:
-    belief = believe(np.array([[[0.0, 9.0], [0.0, 0.0]]]), (1,))
-    assert belief.chances.tolist() == [[0.0, 1.0]]
-    assert belief.scores[0, 1] == 1.0
-    assert belief.scores[0, 0] < 1.0
+    posterior = infer(np.array([[[0.0, 9.0], [0.0, 0.0]]]), (1,))
+    assert posterior.probabilities.tolist() == [[0.0, 1.0]]
+    assert posterior.scores[0, 1] == 1.0
+    assert posterior.scores[0, 0] < 1.0
+
+
+def test_counts_are_answers_with_those_of_the_prior() -> None:
+    wins = np.array([[[0.0, 9.0], [2.0, 0.0]]])
+    assert infer(wins).counts[0].tolist() == [[1.0, 12.0], [12.0, 1.0]]
+    assert infer(wins, prior=3.0).counts[0].tolist() == [[6.0, 17.0], [17.0, 6.0]]
+
+
+def test_a_stronger_prior_is_surer_that_arms_are_alike() -> None:
+    wins = np.array([[[0.0, 2.0], [9.0, 0.0]]])
+    loose, strong = infer(wins), infer(wins, prior=50.0)
+    assert strong.scores[0, 0] > loose.scores[0, 0]
+    assert strong.stds[0, 0, 1] < loose.stds[0, 0, 1]
 
 
 # Draws
 
 
-def _some_belief() -> Belief:
+def _some_posterior() -> Posterior:
     rng = np.random.default_rng(2)
     wins = rng.integers(0, 30, (3, 4, 4)).astype(np.float64)
     wins[:, np.arange(4), np.arange(4)] = 0.0
-    return believe(wins)
+    return infer(wins)
 
 
 def test_draws_have_the_mean_and_variance_of_the_posterior() -> None:
-    belief = _some_belief()
-    drawn, winners, _ = belief.draw(np.ones(20_000), np.random.default_rng(3))
-    assert np.allclose(drawn.mean(axis=0), belief.scores, atol=0.01)
-    assert np.allclose(drawn.var(axis=0), belief.variances, atol=0.01)
+    posterior = _some_posterior()
+    drawn, winners, _ = posterior.draw(np.ones(20_000), np.random.default_rng(3))
+    assert np.allclose(drawn.mean(axis=0), posterior.scores, atol=0.01)
+    assert np.allclose(drawn.var(axis=0), posterior.variances, atol=0.01)
     for d in range(3):
         shares = np.bincount(winners[:, d], minlength=4) / len(winners)
-        assert np.allclose(shares, belief.chances[d], atol=0.001)
+        assert np.allclose(shares, posterior.probabilities[d], atol=0.001)
 
 
 def test_a_share_of_the_variance_is_resolved() -> None:
-    belief = _some_belief()
-    drawn, _, _ = belief.draw(np.full(20_000, 0.25), np.random.default_rng(3))
-    assert np.allclose(drawn.var(axis=0), 0.25 * belief.variances, atol=0.003)
+    posterior = _some_posterior()
+    drawn, _, _ = posterior.draw(np.full(20_000, 0.25), np.random.default_rng(3))
+    assert np.allclose(drawn.var(axis=0), 0.25 * posterior.variances, atol=0.003)
 
 
 # What people get
@@ -114,26 +127,26 @@ def test_intervals_narrow_as_answers_come() -> None:
     preferences = np.array([[[0.5, 0.8, 0.7], [0.2, 0.5, 0.6], [0.3, 0.4, 0.5]]])
 
     def width(answers: float) -> float:
-        belief = _sure(preferences, answers)
-        found = estimate_utilities(belief, policy, belief.sample(np.random.default_rng(1)))
+        posterior = _sure(preferences, answers)
+        found = estimate_utilities(posterior, policy, posterior.sample(np.random.default_rng(1)))
         assert found.low[0] <= found.utilities[0] <= found.high[0]
         return float(found.high[0] - found.low[0])
 
     assert width(1000.0) < 0.5 * width(100.0) < 0.5 * width(10.0)
 
 
-def _sure(preferences: Floats, answers: float) -> Belief:
+def _sure(preferences: Floats, answers: float) -> Posterior:
     wins = answers * preferences
     wins[:, np.arange(3), np.arange(3)] = 0.0
-    return believe(wins)
+    return infer(wins)
 
 
 def test_who_prefers_in_a_circle_is_named() -> None:
     cycle = np.array([[0.5, 0.9, 0.2], [0.1, 0.5, 0.9], [0.8, 0.1, 0.5]])
     clear = np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.6], [0.1, 0.4, 0.5]])
-    belief = _sure(np.stack([cycle, clear]), 200.0)
-    sample = belief.sample(np.random.default_rng(1))
-    found = estimate_utilities(belief, np.full(3, 1 / 3), sample)
+    posterior = _sure(np.stack([cycle, clear]), 200.0)
+    sample = posterior.sample(np.random.default_rng(1))
+    found = estimate_utilities(posterior, np.full(3, 1 / 3), sample)
     assert found.without_winner == (0,)
     assert found.references.tolist() == [0, 0]  # arm 0 loses least badly
 
@@ -142,7 +155,7 @@ def test_an_interval_holds_its_mean() -> None:
     """Even where a far tail takes the mean out of the middle 95 %."""
     wins = np.zeros((1, 2, 2))
     wins[0, 0, 1], wins[0, 1, 0] = 25.0, 10.0
-    belief = believe(wins)
+    posterior = infer(wins)
     for policy in np.eye(2):
-        found = estimate_utilities(belief, policy, belief.sample(np.random.default_rng(1)))
+        found = estimate_utilities(posterior, policy, posterior.sample(np.random.default_rng(1)))
         assert found.low[0] <= found.utilities[0] <= found.high[0]

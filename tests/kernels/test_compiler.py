@@ -34,6 +34,20 @@ from numba.core import caching
 caching.CacheImpl._locator_classes = []
 """
 
+OBJECTIVES = """
+from fairduel import Nash
+import numpy as np
+from fairduel.kernels import objectives
+from fairduel.kernels.compiler import kernel
+
+@kernel("f8(i8, f8[::1], f8[::1], f8[::1])")
+def call(address, weights, utilities, gradient):
+    return objectives.evaluate(address, weights, utilities, gradient)
+
+gradient = np.empty(2)
+print(Nash().compiled(2).run(call, np.array([0.5, 0.25]), gradient), gradient.tolist())
+"""
+
 
 @pytest.fixture
 def probe(tmp_path: Path) -> Path:
@@ -62,3 +76,17 @@ def test_kernels_work_where_nothing_can_be_cached(probe: Path) -> None:
     result = run(probe, WITHOUT_CACHE)
     assert (result.stdout, result.stderr) == ("0.5 inf\n", NOTICE)
     assert not (probe / "cache").exists()
+
+
+@pytest.mark.parametrize("before", ["", WITHOUT_CACHE])
+def test_kernels_call_a_welfare_by_its_address(before: str, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(before + OBJECTIVES)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "script.py")],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "0.125 [0.25, 0.5]\n"
+    assert (tmp_path / "cache").exists() == (not before)

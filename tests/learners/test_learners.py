@@ -25,7 +25,7 @@ from fairduel.learners.tournament import Tournament
 from fairduel.offers import Duels, Mix, Play, Script
 from fairduel.simulation.loop import simulate
 from fairduel.tally import Tally
-from fairduel.testing import (
+from fairduel.testing.learners import (
     LEARNER_LAWS,
     a_run_does_not_depend_on_how_offers_are_cut,
     asked_again_it_offers_the_rest,

@@ -154,7 +154,7 @@ class ListenerState:
 
 
 @dataclasses.dataclass(frozen=True)
-class Listener:
+class Listener(Learner[ListenerState]):
     """Listens to a mix of two policies, one of which changes every ten rounds."""
 
     def init(self, users: int, arms: int, horizon: int, seed: int) -> ListenerState:
@@ -243,7 +243,7 @@ def test_alike_in_law(
 
 
 @dataclasses.dataclass(frozen=True)
-class Stubborn:
+class Stubborn(Learner[int]):
     """Plays one policy for ever."""
 
     chances: tuple[float, ...]
@@ -463,21 +463,17 @@ def test_the_same_in_another_process() -> None:
 def offers(learner: Any, rounds: int) -> int:
     """How many times a learner is asked."""
 
-    @dataclasses.dataclass(frozen=True)
-    class Counting:
-        asked: list[int]
+    asked = []
 
-        def __getattr__(self, name: str) -> Any:
-            return getattr(learner, name)
-
+    class Counting(type(learner)):  # type: ignore[misc]
         def ask(self, state: Any) -> Any:
-            self.asked.append(1)
-            return learner.ask(state)
+            asked.append(1)
+            return super().ask(state)
 
-    counting = Counting([])
+    counting = Counting(**vars(learner))
     run = simulate(counting, random_instance(3, 4, 0.2, 1), rounds, 1, 10)
     assert sum(run.phases.values()) == rounds
-    return len(counting.asked)
+    return len(asked)
 
 
 def test_a_billion_rounds_take_as_many_offers_as_a_million() -> None:

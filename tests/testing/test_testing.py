@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairduel import testing
 from fairduel._arrays import Floats
 from fairduel.learners import Learner
+from fairduel.learners.learner import Outlook, Rationale
 from fairduel.offers import Mix, Play, Script
 from fairduel.tally import Tally
 from fairduel.testing import LEARNER_LAWS, WELFARE_LAWS
+from fairduel.testing import learners as learner_laws
+from fairduel.testing import welfares as welfare_laws
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Solution, Utilitarian, Welfare
 
 # A learner of one's own: an example of how little it takes
@@ -29,7 +31,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Copier:
+class Copier(Learner[State]):
     """Chooses arms as often as they won; thinks again every thousand rounds."""
 
     def init(self, users: int, arms: int, horizon: int, seed: int) -> State:
@@ -231,26 +233,64 @@ class Pairing(Copier):
         return np.array([0.5, 0.5] + [0.0] * (len(state.policy) - 2))
 
 
+class Boaster(Copier):
+    """Says that it explains itself."""
+
+    explains = True
+
+
+class Chatterer(Copier):
+    """Explains what it said that it would not."""
+
+    def outlook(self, state: State) -> Outlook:
+        return Outlook(0.5, 0)
+
+
+class Optimist(Copier):
+    """Is surer than sure."""
+
+    explains = True
+
+    def outlook(self, state: State) -> Outlook:
+        return Outlook(1.5, 0)
+
+
+class Mumbler(Copier):
+    """Gives a reason that is none."""
+
+    explains = True
+
+    def outlook(self, state: State) -> Outlook:
+        return Outlook(0.5, 0)
+
+    def rationale(self, state: State, shown: tuple[int, int] | None) -> Rationale:
+        return Rationale("scores", pair=None)
+
+
 BROKEN = [
-    (testing.tell_order_does_not_matter, LastOnly()),
-    (testing.telling_nothing_changes_nothing, Counter()),
-    (testing.asked_again_it_offers_the_rest, Afresh()),
-    (testing.asked_again_it_offers_the_rest, Fickle()),
-    (testing.a_run_does_not_depend_on_how_offers_are_cut, Fickle()),
-    (testing.a_run_does_not_depend_on_how_offers_are_cut, Restless()),
-    (testing.a_script_looks_at_past_answers_only, Prophet()),
-    (testing.a_state_can_be_saved_and_restored, Hoarder()),
-    (testing.a_state_can_be_saved_and_restored, Secretive()),
-    (testing.answers_may_be_missing, Impatient()),
-    (testing.answers_may_be_late, Impatient()),
-    (testing.answers_may_be_ties, Decided()),
-    (testing.the_budget_is_kept, Greedy()),
-    (testing.the_budget_is_kept, Ender()),
-    (testing.arguments_are_left_alone, Scribbler()),
-    (testing.arguments_are_left_alone, TallyScribbler()),
-    (testing.the_same_seed_gives_the_same_run, Gambler()),
-    (testing.the_policy_is_a_distribution, Spendthrift()),
-    (testing.the_smallest_problems_work, Pairing()),
+    (learner_laws.tell_order_does_not_matter, LastOnly()),
+    (learner_laws.telling_nothing_changes_nothing, Counter()),
+    (learner_laws.asked_again_it_offers_the_rest, Afresh()),
+    (learner_laws.asked_again_it_offers_the_rest, Fickle()),
+    (learner_laws.a_run_does_not_depend_on_how_offers_are_cut, Fickle()),
+    (learner_laws.a_run_does_not_depend_on_how_offers_are_cut, Restless()),
+    (learner_laws.a_script_looks_at_past_answers_only, Prophet()),
+    (learner_laws.a_state_can_be_saved_and_restored, Hoarder()),
+    (learner_laws.a_state_can_be_saved_and_restored, Secretive()),
+    (learner_laws.answers_may_be_missing, Impatient()),
+    (learner_laws.answers_may_be_late, Impatient()),
+    (learner_laws.answers_may_be_ties, Decided()),
+    (learner_laws.the_budget_is_kept, Greedy()),
+    (learner_laws.the_budget_is_kept, Ender()),
+    (learner_laws.arguments_are_left_alone, Scribbler()),
+    (learner_laws.arguments_are_left_alone, TallyScribbler()),
+    (learner_laws.the_same_seed_gives_the_same_run, Gambler()),
+    (learner_laws.the_policy_is_a_distribution, Spendthrift()),
+    (learner_laws.the_smallest_problems_work, Pairing()),
+    (learner_laws.it_explains_itself_if_it_says_so, Boaster()),
+    (learner_laws.it_explains_itself_if_it_says_so, Chatterer()),
+    (learner_laws.it_explains_itself_if_it_says_so, Optimist()),
+    (learner_laws.it_explains_itself_if_it_says_so, Mumbler()),
 ]
 
 
@@ -328,14 +368,43 @@ class Follower(Nash):
         return np.repeat(policies[:1], len(policies), axis=0)
 
 
+class Steep(Nash):
+    def gradient(self, utilities: Any) -> Floats:
+        return 1.01 * super().gradient(utilities)
+
+
+class Flat(Nash):
+    """Takes itself for concave."""
+
+    relative = False
+
+
+class Sure(Nash):
+    """Certifies everything."""
+
+    def certificate(self, scores: Any, policy: Any) -> float:
+        return 0.0
+
+
+class Cautious(Nash):
+    """Promises less than it could."""
+
+    def certificate(self, scores: Any, policy: Any) -> float:
+        return super().certificate(scores, policy) + 0.01
+
+
 BROKEN_WELFARES = [
-    (testing.a_solution_is_a_policy_and_its_utilities, Unnormalised()),
-    (testing.a_solution_is_a_policy_and_its_utilities, Boastful()),
-    (testing.values_are_taken_over_the_last_axis, AllInOne()),
-    (testing.no_policy_beats_the_gap, Lazy()),
-    (testing.nobody_is_preferred_by_number, FirstArm()),
-    (testing.a_start_does_not_change_the_value, Stuck()),
-    (testing.following_is_maximizing_again_and_again, Follower()),
+    (welfare_laws.a_solution_is_a_policy_and_its_utilities, Unnormalised()),
+    (welfare_laws.a_solution_is_a_policy_and_its_utilities, Boastful()),
+    (welfare_laws.values_are_taken_over_the_last_axis, AllInOne()),
+    (welfare_laws.a_tangent_lies_above, Steep()),
+    (welfare_laws.a_tangent_lies_above, Flat()),
+    (welfare_laws.no_policy_beats_the_gap, Lazy()),
+    (welfare_laws.a_certificate_holds_for_any_policy, Sure()),
+    (welfare_laws.a_certificate_holds_for_any_policy, Cautious()),
+    (welfare_laws.nobody_is_preferred_by_number, FirstArm()),
+    (welfare_laws.a_start_does_not_change_the_value, Stuck()),
+    (welfare_laws.following_is_maximizing_again_and_again, Follower()),
 ]
 
 

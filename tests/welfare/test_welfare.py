@@ -578,3 +578,59 @@ def test_bad_frank_wolfe_settings_are_refused(settings: dict[str, float], compla
 def test_a_bad_tolerance_is_refused() -> None:
     with pytest.raises(InputError, match="tolerance is nan"):
         Nash(tolerance=math.nan)
+
+
+# Gradients and certificates of any policy
+
+
+@pytest.mark.parametrize("weights", [None, (1.0, 2.0, 3.0, 4.0, 5.0)])
+def test_a_certificate_is_the_oracles(weights: tuple[float, ...] | None) -> None:
+    rng = np.random.default_rng(9)
+    for name, scores in nasty_scores(rng, 5, 4):
+        rows = scores / scores.max(axis=1, keepdims=True)
+        policy = rng.dirichlet(np.ones(4))
+        gap = oracle.certificate(rows, policy, mean_one(weights, 5))
+        assert Nash(weights).certificate(scores, policy) == pytest.approx(gap, abs=1e-12), name
+
+
+def test_a_certificate_of_a_policy_that_leaves_somebody_out() -> None:
+    scores = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    for welfare in (Nash(), FrankWolfe()):
+        assert welfare.certificate(scores, [1.0, 0.0]) == math.inf
+        assert welfare.certificate(scores, [0.5, 0.5]) == 0.0  # nothing serves the third
+        assert welfare.certificate(scores, [0.25, 0.75]) == pytest.approx(2.0)
+        assert welfare.certificate(np.zeros((2, 2)), [0.5, 0.5]) == 0.0
+    assert Egalitarian().certificate(scores, [1.0, 0.0]) == pytest.approx(0.5)
+    assert Egalitarian().certificate(np.zeros((2, 2)), [0.5, 0.5]) == 0.0
+    assert Utilitarian().certificate(scores[:, :1] * [1.0, 0.5], [0.0, 1.0]) == pytest.approx(1 / 6)
+
+
+@pytest.mark.parametrize("welfare", ALL)
+def test_what_is_no_policy_has_no_certificate(welfare: Welfare) -> None:
+    for policy in ([0.5, 0.6], [1.0], [math.nan, 1.0]):
+        with pytest.raises(InputError, match="policy"):
+            welfare.certificate(np.eye(2), policy)
+
+
+def test_gradients() -> None:
+    np.testing.assert_allclose(Nash().gradient([0.5, 0.4]), [0.4, 0.5])
+    value = float(Nash((1.0, 3.0)).value([0.5, 0.4]))
+    np.testing.assert_allclose(
+        Nash((1.0, 3.0)).gradient([0.5, 0.4]), [0.5 * value / 0.5, 1.5 * value / 0.4]
+    )
+    assert Utilitarian((1.0, 3.0)).gradient([[0.5, 0.4]]).tolist() == [[0.25, 0.75]]
+    assert Egalitarian().gradient([0.5, 0.4, 0.4]).tolist() == [0.0, 0.5, 0.5]
+
+
+def test_a_solution_shows_itself_in_a_line() -> None:
+    solution = Nash().maximize(np.eye(3)[:, [0, 1, 2, 2]])
+    text = repr(solution)
+    assert text.startswith("Solution(Nash welfare 0.03704, gap ")
+    assert text.endswith("of 4 arms)")
+    assert "\n" not in text
+    other = Solution(np.array([0.0, 1.0]), np.array([0.5]), 0.5, 3e-12, label="a < b")
+    assert repr(other) == "Solution(a < b 0.5, gap 3e-12, 1 of 2 arms)"
+    page = other._repr_html_()
+    assert "a &lt; b 0.5" in page
+    assert "<td>1</td><td>1.0000</td>" in page
+    assert "<td>0</td>" not in page

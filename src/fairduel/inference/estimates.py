@@ -1,4 +1,4 @@
-"""What answers say about preferences: estimates that every learner and session share."""
+"""Point estimates of winners and scores, for learners that need no posterior."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from fairduel._arrays import Bools, Floats, Ints
 
 
 def _moments(wins: Floats) -> tuple[Floats, Floats]:
-    """Posterior mean and deviation of P[d, i, j] under Jeffreys' prior, Beta(1/2, 1/2)."""
+    """Return posterior mean and standard deviation of P[d, i, j] under Jeffreys' prior."""
     answers = wins + wins.transpose(0, 2, 1)
     means = (wins + 0.5) / (answers + 1.0)
     return means, np.sqrt(means * (1.0 - means) / (answers + 2.0))
 
 
 def champions(wins: Floats, candidates: Bools | None = None) -> Ints:
-    """Each user's likeliest Condorcet winner so far, among ``candidates`` (D, K) where given.
+    """Return each user's likeliest Condorcet winner, among ``candidates`` (D, K) if given.
 
     The arm i with the highest product over j of the probability that i beats j, each from a
     normal approximation of its posterior. It is defined whether or not a user has a Condorcet
@@ -23,8 +23,8 @@ def champions(wins: Floats, candidates: Bools | None = None) -> Ints:
     """
     from scipy.special import log_ndtr
 
-    means, deviations = _moments(wins)
-    beats = log_ndtr((means - 0.5) / deviations)
+    means, stds = _moments(wins)
+    beats = log_ndtr((means - 0.5) / stds)
     arms = np.arange(wins.shape[1])
     beats[:, arms, arms] = 0.0
     likelihood = beats.sum(axis=2)
@@ -34,25 +34,25 @@ def champions(wins: Floats, candidates: Bools | None = None) -> Ints:
 
 
 def guessed_scores(wins: Floats, winners: Ints) -> Floats:
-    """Scores s_d(k) = 2 P[d, k, a*_d] (Eq. 1), at most 1, in the mean of the posterior.
+    """Return the posterior mean of the scores s_d(k) = 2 P[d, k, a*_d] (Eq. 1), cut off at 1.
 
-    The mean of min(1, 2 P) and not of 2 P: an arm that nobody has compared with the winner is
-    not as good as the winner. P is taken to be normal.
+    The mean of min(1, 2 P) and not of 2 P: an arm that was never compared with the winner is not
+    as good as the winner. P is taken to be normal.
     """
     from scipy.special import ndtr
 
     users = np.arange(len(winners))
-    means, deviations = _moments(wins)
-    mean, deviation = means[users, :, winners], deviations[users, :, winners]
-    z = (mean - 0.5) / deviation
-    excess = (mean - 0.5) * ndtr(z) + deviation * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
+    means, stds = _moments(wins)
+    mean, std = means[users, :, winners], stds[users, :, winners]
+    z = (mean - 0.5) / std
+    excess = (mean - 0.5) * ndtr(z) + std * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
     scores = 2.0 * np.clip(mean - excess, 0.0, 0.5)
     scores[users, winners] = 1.0
     return np.asarray(scores)
 
 
 def empirical_scores(wins: Floats, winners: Ints) -> Floats:
-    """Scores with the share of duels won, zero where none was heard (Algorithm 1, lines 2-5)."""
+    """Return scores from the share of duels won; 0 without answers (Algorithm 1, lines 2-5)."""
     users = np.arange(len(winners))
     won = wins[users, :, winners]
     heard = won + wins[users, winners, :]

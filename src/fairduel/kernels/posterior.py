@@ -1,4 +1,4 @@
-"""Compiled: what the answers say about everybody's winner and scores."""
+"""Compiled: what the answers say about every user's winner and scores."""
 
 import math
 
@@ -11,14 +11,14 @@ from fairduel.kernels.compiler import kernel, part
 _FLOAT, _INTS = types.float64, types.int64[::1]
 _ROW, _TABLE, _CUBE = types.float64[::1], types.float64[:, ::1], types.float64[:, :, ::1]
 
-FEW = 200.0  # with more wins and more losses than this a Beta distribution is nearly normal
-FAR = 4.0  # up to so many deviations
+FEW = 200.0  # with more wins and more losses than this, a Beta distribution is nearly normal
+FAR = 4.0  # standard deviations up to which that holds
 LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 @part
 def beta_fraction(a: float, b: float) -> float:
-    """The continued fraction of the incomplete beta function at 1/2 (DLMF 8.17.22), a >= b."""
+    """Return the continued fraction of the incomplete beta at 1/2 (DLMF 8.17.22), a >= b."""
     c, d = 1.0, 1.0 / (1.0 - 0.5 * (a + b) / (a + 1.0))
     value = d
     for m in range(1, 1000):
@@ -35,10 +35,10 @@ def beta_fraction(a: float, b: float) -> float:
 
 @part
 def below_half(a: float, b: float) -> tuple[float, float, float]:
-    """log P(X < 1/2), and mean and deviation of X given that, for X ~ Beta(a, b).
+    """Return log P(X < 1/2), and mean and standard deviation of X given that, X ~ Beta(a, b).
 
     By recurrence (DLMF 8.17.20): one more a takes ``step`` = x^a (1 - x)^b / (a B(a, b)) off
-    P(X < 1/2). That is exact to 1e-9; what is nearly normal, to 0.02 deviations.
+    P(X < 1/2). That is exact to 1e-9; what is nearly normal, to 0.02 standard deviations.
     """
     n = a + b
     z = (b - a) / math.sqrt(n)
@@ -60,7 +60,7 @@ def below_half(a: float, b: float) -> tuple[float, float, float]:
 
 @part
 def almost_normal_below_half(a: float, b: float) -> tuple[float, float, float]:
-    """The same for many answers: cube roots are nearly normal (Abramowitz, Stegun 26.5.22)."""
+    """Do so for many answers: cube roots are nearly normal (Abramowitz, Stegun 26.5.22)."""
     n = a + b
     deviation = math.sqrt(a * b / (n + 1.0)) / n
     w1, w2 = (0.5 * b) ** (1.0 / 3.0), (0.5 * a) ** (1.0 / 3.0)
@@ -77,21 +77,21 @@ def almost_normal_below_half(a: float, b: float) -> tuple[float, float, float]:
 def posterior(
     wins: Floats, known: Ints, prior: float
 ) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats]:
-    """Every user's winner and scores, given the answers and that there is a winner.
+    """Infer every user's winner and scores, given the answers and that there is a winner.
 
     P[d, i, j] ~ Beta(wins + prior, losses + prior), independent, and conditioned on some arm
-    beating all others. So arm w is d's winner with a chance in proportion to the product over k
-    of P(w beats k); and given that it is, only the pairs of w are known to be above 1/2.
+    beating all others. So the probability that arm w is d's winner is in proportion to the product
+    over k of P(w beats k); and given that it is, only the pairs of w are known to be above 1/2.
 
-    Gives, for each d, k and w: log P(w beats k); mean and deviation of d's score of k if w is the
-    winner; then for each d and w the chance of that; and mean and variance of the scores, whoever
-    the winner is. ``known[d]`` is d's winner if it is known, else -1.
+    Returns, for each d, k and w: log P(w beats k); mean and standard deviation of d's score of k
+    if w is the winner; for each d and w the probability of that; and mean and variance of the
+    scores, whoever the winner is. ``known[d]`` is d's winner if it is known, else -1.
     """
     n_users, n_arms = wins.shape[0], wins.shape[1]
     log_beats = np.zeros((n_users, n_arms, n_arms))
     means = np.ones((n_users, n_arms, n_arms))
-    deviations = np.zeros((n_users, n_arms, n_arms))
-    chances = np.zeros((n_users, n_arms))
+    stds = np.zeros((n_users, n_arms, n_arms))
+    probabilities = np.zeros((n_users, n_arms))
     scores, variances = np.zeros((n_users, n_arms)), np.zeros((n_users, n_arms))
     for d in range(n_users):
         for k in range(n_arms):
@@ -100,40 +100,40 @@ def posterior(
                     log_beats[d, k, w], mean, deviation = below_half(
                         wins[d, k, w] + prior, wins[d, w, k] + prior
                     )
-                    means[d, k, w], deviations[d, k, w] = 2.0 * mean, 2.0 * deviation
+                    means[d, k, w], stds[d, k, w] = 2.0 * mean, 2.0 * deviation
         if known[d] >= 0:
-            chances[d, known[d]] = 1.0
+            probabilities[d, known[d]] = 1.0
         else:
             for w in range(n_arms):
                 for k in range(n_arms):
-                    chances[d, w] += log_beats[d, k, w]
-            chances[d] = np.exp(chances[d] - chances[d].max())
-            chances[d] /= chances[d].sum()
+                    probabilities[d, w] += log_beats[d, k, w]
+            probabilities[d] = np.exp(probabilities[d] - probabilities[d].max())
+            probabilities[d] /= probabilities[d].sum()
         for k in range(n_arms):
             for w in range(n_arms):
-                scores[d, k] += chances[d, w] * means[d, k, w]
+                scores[d, k] += probabilities[d, w] * means[d, k, w]
             for w in range(n_arms):
-                square = deviations[d, k, w] ** 2 + (means[d, k, w] - scores[d, k]) ** 2
-                variances[d, k] += chances[d, w] * square
+                square = stds[d, k, w] ** 2 + (means[d, k, w] - scores[d, k]) ** 2
+                variances[d, k] += probabilities[d, w] * square
             variances[d, k] = max(variances[d, k], 1e-12)
-    return log_beats, means, deviations, chances, scores, variances
+    return log_beats, means, stds, probabilities, scores, variances
 
 
 @kernel((_TABLE, _TABLE, _CUBE, _CUBE, _ROW, _TABLE, _CUBE))
 def draw(
     scores: Floats,
-    chances: Floats,
+    probabilities: Floats,
     means: Floats,
-    deviations: Floats,
+    stds: Floats,
     shares: Floats,
     spins: Floats,
     normals: Floats,
 ) -> tuple[Floats, Ints, Floats]:
-    """What the mean scores may become when such shares (n,) of the variance are resolved.
+    """Draw what the mean scores may become when shares (n,) of the variance are resolved.
 
     ``spins`` (n, D) and ``normals`` (n, D, K) are the uniform and the normal variates to use. Two
-    draws (mirror images) for each share: first all of one kind, then all of the other. Gives
-    scores (2n, D, K), the winners (2n, D) in them, and how far they moved beside that (2n, D, K).
+    draws (mirror images) for each share: first all of one kind, then all of the other. Returns
+    scores (2n, D, K), the winners (2n, D) in them, and the shifts (2n, D, K) beyond these winners.
     """
     n_draws, n_users, n_arms = normals.shape
     drawn, shifts = (
@@ -144,14 +144,14 @@ def draw(
     for m in range(n_draws):
         root = math.sqrt(shares[m])
         for d in range(n_users):
-            w, edge = 0, chances[d, 0]
+            w, edge = 0, probabilities[d, 0]
             while edge < spins[m, d] and w < n_arms - 1:
                 w += 1
-                edge += chances[d, w]
+                edge += probabilities[d, w]
             winners[m, d] = winners[n_draws + m, d] = w
             for k in range(n_arms):
                 centre = scores[d, k] + root * (means[d, k, w] - scores[d, k])
-                shift = root * deviations[d, k, w] * normals[m, d, k]
+                shift = root * stds[d, k, w] * normals[m, d, k]
                 shifts[m, d, k], shifts[n_draws + m, d, k] = shift, -shift
                 drawn[m, d, k] = min(max(centre + shift, 1e-6), 1.0)
                 drawn[n_draws + m, d, k] = min(max(centre - shift, 1e-6), 1.0)

@@ -1,4 +1,7 @@
-"""Compiled: what more answers would be worth, and what to play for them."""
+"""Compiled: what more answers would be worth, and what to play for them.
+
+``objective`` is the address of a welfare as in ``kernels.objectives``, and ``weights`` its users'.
+"""
 
 import math
 
@@ -7,15 +10,11 @@ from numba import types
 
 from fairduel._arrays import Floats, Ints
 from fairduel.kernels.compiler import kernel, part
+from fairduel.kernels.objectives import evaluate
 
 _INT, _FLOAT = types.int64, types.float64
 _INTS, _PAIRS = types.int64[::1], types.int64[:, ::1]
 _ROW, _TABLE, _CUBE = types.float64[::1], types.float64[:, ::1], types.float64[:, :, ::1]
-
-# Welfares: the product, the mean or the smallest of the utilities.
-PRODUCT, MEAN, SMALLEST = range(3)
-
-# Welfares and their slopes
 
 
 @part
@@ -27,39 +26,12 @@ def find_utilities(scores: Floats, policy: Floats, utilities: Floats) -> None:
         utilities[d] = total
 
 
-@part
-def find_value(kind: int, weights: Floats, utilities: Floats, slopes: Floats) -> float:
-    """The welfare of utilities; and its derivative in each, into ``slopes``."""
-    n_users = utilities.size
-    if kind == PRODUCT:
-        value = 1.0
-        for d in range(n_users):
-            value *= utilities[d] if weights[d] == 1.0 else utilities[d] ** weights[d]
-        for d in range(n_users):
-            slopes[d] = value * weights[d] / max(utilities[d], 1e-12)
-        return value
-    if kind == MEAN:
-        value = 0.0
-        for d in range(n_users):
-            slopes[d] = weights[d] / n_users
-            value += slopes[d] * utilities[d]
-        return value
-    least = utilities.min()
-    ties = 0
-    for d in range(n_users):
-        slopes[d] = 1.0 if utilities[d] <= least + 1e-9 else 0.0
-        ties += int(slopes[d])
-    for d in range(n_users):  # which of them counts how much is not known: all the same
-        slopes[d] /= ties
-    return float(least)
-
-
 # What more answers would be worth
 
 
 @kernel((_INT, _ROW, _TABLE, _ROW, _CUBE, _TABLE, _ROW, _PAIRS, _CUBE, _CUBE, _CUBE))
 def value_scores(
-    kind: int,
+    objective: int,
     weights: Floats,
     scores: Floats,
     policy: Floats,
@@ -89,9 +61,9 @@ def value_scores(
     for m in range(n_draws):
         root, scale = math.sqrt(shares[m]), 0.5 / (shares[m] * n_draws)
         find_utilities(drawn[m], best[m], utilities)
-        find_value(kind, weights, utilities, best_slopes)
+        evaluate(objective, weights, utilities, best_slopes)
         find_utilities(drawn[m], policy, utilities)
-        find_value(kind, weights, utilities, slopes)
+        evaluate(objective, weights, utilities, slopes)
         for d in range(n_users):
             w = winners[m, d]
             for k in range(n_arms):
@@ -204,7 +176,7 @@ def value_winners(
 
 @part
 def price_block(
-    kind: int,
+    objective: int,
     weights: Floats,
     scores: Floats,
     slope: Floats,
@@ -224,7 +196,7 @@ def price_block(
     value = 0.0
     for side in range(2):
         find_utilities(scores, sides[side], users[0])
-        value += 0.5 * find_value(kind, weights, users[0], users[1])
+        value += 0.5 * evaluate(objective, weights, users[0], users[1])
         gradients[side] = 0.0
         for d in range(n_users):
             for k in range(n_arms):
@@ -260,7 +232,7 @@ def tilt(policy: Floats, gradient: Floats, rate: float) -> None:
 
 @kernel((_INT, _ROW, _TABLE, _TABLE, _TABLE, _FLOAT, _INTS, _CUBE, _INT))
 def choose(
-    kind: int,
+    objective: int,
     weights: Floats,
     scores: Floats,
     slope: Floats,
@@ -281,13 +253,13 @@ def choose(
     for b in range(blocks.size):
         block = float(blocks[b])
         stay = price_block(
-            kind, weights, scores, slope, limit, left, block, starts[0], gradients, users
+            objective, weights, scores, slope, limit, left, block, starts[0], gradients, users
         )
         for s in range(1, starts.shape[0]):
             sides = starts[s].copy()
             for t in range(steps):
                 value = price_block(
-                    kind, weights, scores, slope, limit, left, block, sides, gradients, users
+                    objective, weights, scores, slope, limit, left, block, sides, gradients, users
                 )
                 if value > stay * (1.0 + 1e-9) and (value - stay) * block > most:
                     most = (value - stay) * block

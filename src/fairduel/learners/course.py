@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairduel._arrays import Floats, Ints
-from fairduel.welfare import Nash, Welfare
-from fairduel.welfare.checks import mean_one
+from fairduel.welfare import Welfare
 
 _SCORES = 30_000  # held at once: what a processor keeps near
 _PATIENCE = 16  # policies to solve for, before one is expected to last again
@@ -17,12 +16,12 @@ class Course:
 
     winners: (D,); won, heard: (D, K) duels of each arm with each user's winner that came before,
     those the arm won and all of them; pairs: (n, 2) and answers: (n, D) as in ``Script``;
-    policy: that of step 0; due: the first step to solve for, at least 1; every: and each so many
-    steps from there.
+    policy: that of step 0; due: the first step to solve for, at least 1; every: how many steps
+    lie between solutions from there.
 
     Solving begins from the policy before and gives it back where it is still best to the
-    solver's tolerance. With the Nash welfare that is found out more cheaply than by solving, from
-    what a duel changes, so where a policy lasts nothing is solved.
+    solver's tolerance. Some welfares find that out more cheaply than by solving, from what a duel
+    changes (``Welfare.stays_best``), so where a policy lasts nothing is solved.
     """
 
     def __init__(
@@ -48,42 +47,41 @@ class Course:
         self._due, self._every = due, every
 
     def policies(self) -> Floats:
-        """(n + 1, K)"""
+        """Return the policy of every step, (n + 1, K)."""
         steps, at_once = len(self._policies), max(1, _SCORES // self._won.size)
-        # The kernel knows this welfare, not what a subclass makes of it, and looks at every step.
-        can_last = type(self._welfare) is Nash and self._every == self._due == 1
-        patience = _PATIENCE if can_last else steps
+        patience = _PATIENCE
         while self._known < steps:
-            if can_last:
-                patience = _PATIENCE if self._keep() >= patience else 2 * patience
+            lasted = self._keep()
+            if lasted is None:
+                patience = steps
+            else:
+                patience = _PATIENCE if lasted >= patience else 2 * patience
             end = min(self._known + patience, steps)
             while self._known < end:
                 self._solve(min(self._known + at_once, end))
         return self._policies
 
-    def _keep(self) -> int:
-        """Keep to the last policy while it is best; gives for how many steps."""
-        from fairduel.kernels import course
-
-        assert isinstance(self._welfare, Nash) and self._at == self._known - 1
+    def _keep(self) -> int | None:
+        """Keep to the last policy while it is best; return for how many steps, if that is known."""
+        if self._every != 1 or self._due != self._known:
+            return None
         policy = self._policies[self._at]
-        lasted = course.stays_best(
+        lasted = self._welfare.stays_best(
+            policy,
             self._won,
             self._heard,
             self._winners,
             self._pairs[self._at :],
             self._answers[self._at :],
-            policy,
-            mean_one(self._welfare.weights, len(self._winners)),
-            self._welfare.tolerance,
         )
-        self._policies[self._known : self._at + lasted] = policy
-        self._known = self._due = self._at + lasted
-        self._at = min(self._known, len(self._pairs))
-        return int(lasted)
+        if lasted is not None:
+            self._policies[self._known : self._at + lasted] = policy
+            self._known = self._due = self._at + lasted
+            self._at = min(self._known, len(self._pairs))
+        return lasted
 
     def _solve(self, end: int) -> None:
-        """Find the policies of the steps before ``end``."""
+        """Maximise where it is due, for the steps before ``end``."""
         from fairduel.kernels import course
 
         scores = course.running_scores(

@@ -13,6 +13,7 @@ from fairduel.errors import InputError
 from fairduel.inference.estimates import empirical_scores
 from fairduel.learners._states import changed
 from fairduel.learners.course import Course
+from fairduel.learners.learner import Learner
 from fairduel.learners.phases import (
     AS_RUN_TOURNAMENT,
     check_exploration,
@@ -47,7 +48,7 @@ class EpsilonGreedyState:
 
 
 @dataclass(frozen=True)
-class FairEpsilonGreedy:
+class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
     """Explore with a probability that falls like t^(-1/3), else play the best policy so far.
 
     welfare: what to maximise; ``Utilitarian()`` makes the paper's utilitarian baseline.

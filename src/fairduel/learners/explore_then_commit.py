@@ -11,6 +11,7 @@ import numpy as np
 from fairduel._arrays import Floats, Ints
 from fairduel.inference.estimates import empirical_scores
 from fairduel.learners._states import changed
+from fairduel.learners.learner import Learner
 from fairduel.learners.phases import (
     AS_RUN_TOURNAMENT,
     check_exploration,
@@ -33,7 +34,7 @@ class ETCState:
 
 
 @dataclass(frozen=True)
-class FairETC:
+class FairETC(Learner[ETCState]):
     """Explore, then commit to the policy with the highest welfare (Algorithm 1).
 
     welfare: what to maximise; ``Utilitarian()`` makes the paper's utilitarian baseline.

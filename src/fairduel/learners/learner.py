@@ -1,8 +1,10 @@
-"""What a learner is: frozen settings, and three functions on a state that is a plain value."""
+"""What a learner is: frozen settings, and functions on a state that is a plain value."""
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar, runtime_checkable
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
 
 from fairduel._arrays import Floats
 from fairduel.errors import InputError
@@ -10,37 +12,96 @@ from fairduel.offers import Play
 from fairduel.tally import Tally
 
 State = TypeVar("State")
+Kind = Literal["nothing-asked", "exploit", "drawn-along", "winner", "scores"]
 
 
-@runtime_checkable
-class Learner(Protocol[State]):
+@dataclass(frozen=True)
+class Outlook:
+    """Where learning stands.
+
+    near_best: the probability that the welfare of the recommended policy is within 1 % of the
+    best. duels_worth_asking: about how many more duels are worth playing for their answers; 0
+    means that it is time to stop asking.
+    """
+
+    near_best: float
+    duels_worth_asking: int
+
+
+@dataclass(frozen=True)
+class Rationale:
+    """Why a pair of arms was shown.
+
+    kind: "nothing-asked" before the first offer; "exploit" where both arms were drawn from the
+    recommended policy; "drawn-along" where they came up along with pairs that are worth asking
+    about; "winner" or "scores" where this pair is worth asking about, most of all to learn who
+    some user's winner is, or how good the two arms are.
+    pair: the two arms, lower index first; None unless the kind is "winner" or "scores".
+    rounds: the length of the offer. gain, cost: what its answers bring over the rounds to come,
+    and what asking costs, both in rounds of the policy recommended when it was made. share: the
+    part of the gain that answers about the pair bring.
+    """
+
+    kind: Kind
+    pair: tuple[int, int] | None = None
+    rounds: int = 0
+    gain: float = 0.0
+    cost: float = 0.0
+    share: float = 0.0
+
+
+class Learner(ABC, Generic[State]):
     """Learns from answers alone. Everything is a pure function of its arguments.
 
     The state is a frozen dataclass of numbers, strings, None, arrays, tallies, tuples of these
     and other such dataclasses, so that it can be written to a file and read back to the bit.
+
+    A learner declares what it can do. anytime: whether it works without knowing the horizon.
+    winners: each user's winner as far as it was given. explains: whether ``outlook`` and
+    ``rationale`` say anything.
     """
 
+    anytime: bool = False
+    winners: tuple[int | None, ...] | None = None
+    explains: bool = False
+
+    @abstractmethod
     def init(self, users: int, arms: int, horizon: int, seed: int) -> State:
-        """The state before the first round of ``horizon``."""
-        ...
+        """Return the state before the first round of ``horizon``."""
 
+    @abstractmethod
     def ask(self, state: State) -> tuple[Play, State]:
-        """What to play now, and the state that has decided so. Asked again, it offers the rest.
+        """Return what to play now, and the state that has decided so.
 
-        Decisions are taken here, with the answers heard by now; ``tell`` only takes note.
+        Asked again, it offers the rest. Decisions are taken here, with the answers heard by now;
+        ``tell`` only takes note.
         """
-        ...
 
+    @abstractmethod
     def tell(self, state: State, tally: Tally) -> State:
-        """The state that knows of these plays and answers as well."""
-        ...
+        """Return the state that knows of these plays and answers as well."""
 
+    @abstractmethod
     def policy(self, state: State) -> Floats:
-        """The policy to recommend now."""
-        ...
+        """Return the policy to recommend now."""
+
+    def outlook(self, state: State) -> Outlook:
+        """Return where learning stands; only for learners that explain themselves."""
+        raise InputError(f"{type(self).__name__} cannot tell where people stand: use FairVOI.")
+
+    def rationale(self, state: State, shown: tuple[int, int] | None) -> Rationale | None:
+        """Return why the arms ``shown`` last were chosen; None if the learner cannot tell.
+
+        Where none were shown, it is about the pair that is most worth asking about.
+        """
+        return None
 
 
 def check_learner(learner: object) -> None:
-    """Refuse a name, or a class in place of a learner with its settings."""
+    """Refuse a name, a class, and whatever else is not a learner with its settings."""
     if isinstance(learner, str | type):
         raise InputError(f"the learner is {learner!r}: give a learner itself, like FairVOI().")
+    if not isinstance(learner, Learner):
+        raise InputError(
+            f"{type(learner).__name__} is not a learner: derive the class from fairduel.Learner."
+        )

@@ -9,6 +9,7 @@ import numpy as np
 
 from fairduel._arrays import Floats
 from fairduel.learners._states import changed
+from fairduel.learners.learner import Learner
 from fairduel.learners.phases import AS_RUN_TOURNAMENT, check_winners
 from fairduel.learners.tournament import Tournament, TournamentState
 from fairduel.offers import Play, commit
@@ -22,7 +23,7 @@ class UniformState:
 
 
 @dataclass(frozen=True)
-class UniformOverUsers:
+class UniformOverUsers(Learner[UniformState]):
     """The balanced baseline of Section 5.1: every winner in proportion to its users.
 
     tournament: settings of the identification. winners: each user's winner where it is known.

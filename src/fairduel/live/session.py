@@ -15,9 +15,9 @@ import numpy as np
 from fairduel._codec import classes_in, decode, encode
 from fairduel._files import AnyPath, read_whole, write_whole
 from fairduel.errors import InputError
-from fairduel.inference.independent import believe, estimate_utilities
+from fairduel.inference import estimate_utilities, infer
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
-from fairduel.learners.learner import check_learner
+from fairduel.learners.learner import Rationale, check_learner
 from fairduel.learners.tournament import Tournament
 from fairduel.offers import draw_round
 from fairduel.tally import Tally
@@ -145,7 +145,7 @@ class Session:
             FairVOI(anytime=horizon is None) if learner is None else learner
         )
         check_learner(self.learner)
-        if self.horizon is None and not getattr(self.learner, "anytime", False):
+        if self.horizon is None and not self.learner.anytime:
             raise InputError(
                 f"{type(self.learner).__name__} plans for a number of duels and no horizon is "
                 "given: give one, or use FairVOI(anytime=True)."
@@ -215,28 +215,25 @@ class Session:
 
     def outlook(self) -> Standing:
         """The same, and whether it is worth asking on; for learners that can tell."""
-        if not isinstance(self.learner, FairVOI):
-            raise InputError(
-                f"{type(self.learner).__name__} cannot tell where people stand: use FairVOI."
-            )
+        seen = self.learner.outlook(self._state)
         last = self._issued[-1] if self._issued else None
         shown = None if last is None else (last.left, last.right)
-        seen = self.learner.outlook(self._state, self.arms, shown)
+        rationale = self.learner.rationale(self._state, shown)
         return Standing(
             **self._recommended(),
             near_best=seen.near_best,
             duels_worth_asking=seen.duels_worth_asking,
-            why=seen.why,
+            why="" if rationale is None else _why(rationale, self.arms),
         )
 
     def _recommended(self) -> dict[str, Any]:
         """The fields of a recommendation, with everybody's names."""
         policy = self.learner.policy(self._state)
         wins = self._tally.wins
-        known: tuple[int | None, ...] | None = getattr(self.learner, "winners", None)
+        known = self.learner.winners
         rng = np.random.default_rng([self.seed, 3, self.rounds])
-        belief = believe(wins, known)
-        seen = estimate_utilities(belief, policy, belief.sample(rng))
+        posterior = infer(wins, known)
+        seen = estimate_utilities(posterior, policy, posterior.sample(rng))
         silent = (wins == wins.transpose(0, 2, 1)).all(axis=(1, 2))
         if len(self.arms) == 1:
             silent[:] = False
@@ -362,6 +359,28 @@ class Session:
 
     def _empty_tally(self) -> Tally:
         return Tally.empty(len(self.users), len(self.arms))
+
+
+def _why(rationale: Rationale, arms: Sequence[str]) -> str:
+    if rationale.kind == "nothing-asked":
+        return "Nothing has been asked yet."
+    if rationale.kind == "exploit":
+        return "Both were drawn from the present policy: no answers are worth asking for at a cost."
+    if rationale.pair is None:
+        return "Both are the same, or were drawn along with pairs that are worth asking about."
+    first, second = (arms[k] for k in rationale.pair)
+    winner = rationale.kind == "winner"
+    about = "what somebody's favourite is" if winner else "how good they are"
+    these = "this round" if rationale.rounds == 1 else f"{rationale.rounds:,} rounds"
+    return (
+        f"To learn {about}: in rounds of the present policy, the answers of {these} bring "
+        f"{_rounds(rationale.gain)} in the time to come and cost {_rounds(rationale.cost)}; "
+        f"{rationale.share:.0%} of what they bring is for votes on {first} and {second}."
+    )
+
+
+def _rounds(number: float) -> str:
+    return f"{number:,.0f}" if number >= 10.0 or number < 0.005 else f"{number:.2g}"
 
 
 def _check_number(what: str, number: object, least: int) -> int:

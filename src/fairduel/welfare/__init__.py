@@ -3,7 +3,8 @@
 from fairduel.welfare.egalitarian import Egalitarian
 from fairduel.welfare.frank_wolfe import FrankWolfe
 from fairduel.welfare.nash import Nash
-from fairduel.welfare.solution import Solution, Welfare
+from fairduel.welfare.solution import Solution
 from fairduel.welfare.utilitarian import Utilitarian
+from fairduel.welfare.welfare import Welfare
 
 __all__ = ["Egalitarian", "FrankWolfe", "Nash", "Solution", "Utilitarian", "Welfare"]

@@ -1,4 +1,4 @@
-"""Checks what a welfare is given: scores, a policy to begin from, weights of the users."""
+"""Check what a welfare is given: scores, policies, weights of the users."""
 
 from __future__ import annotations
 
@@ -12,36 +12,39 @@ from fairduel._arrays import Floats
 from fairduel.errors import InputError
 
 NO_START: Floats = np.empty(0)
-WIDEST = 1e12  # how often the greatest weight may contain the smallest
+WIDEST = 1e12  # the largest ratio of two weights
 
 
 def score_matrix(scores: ArrayLike) -> Floats:
-    """Scores of D users and K arms as a C-contiguous (D, K) array. They may exceed 1."""
+    """Return scores of D users and K arms as a C-contiguous (D, K) array; they may exceed 1."""
     return _scores(scores, "scores", ("user", "arm"))
 
 
 def score_matrices(scores: ArrayLike) -> Floats:
-    """A sequence of score matrices as a C-contiguous (B, D, K) array; B may be 0."""
+    """Return a sequence of score matrices as a C-contiguous (B, D, K) array; B may be 0."""
     return _scores(scores, "scores", ("matrix", "user", "arm"))
 
 
 def start_policy(start: ArrayLike | None, arms: int) -> Floats:
-    """A policy to begin from as a (K,) array; an empty array for None."""
-    if start is None:
-        return NO_START
-    policy = _floats(start, "start")
+    """Return a policy to begin from as a (K,) array; an empty array for None."""
+    return NO_START if start is None else policy_of(start, arms, "start")
+
+
+def policy_of(values: ArrayLike, arms: int, name: str = "policy") -> Floats:
+    """Return a policy as a (K,) array."""
+    policy = _floats(values, name)
     if policy.shape != (arms,):
         raise InputError(
-            f"start has shape {policy.shape}, but a policy for these scores has shape ({arms},)."
+            f"{name} has shape {policy.shape}, but a policy for these scores has shape ({arms},)."
         )
     # Written so that NaN fails too.
     if not (policy.min() >= 0.0 and abs(policy.sum() - 1.0) <= 1e-6):
-        raise InputError("start must be a policy: probabilities of the arms, which sum to 1.")
+        raise InputError(f"{name} must be a policy: probabilities of the arms, which sum to 1.")
     return policy
 
 
 def user_weights(weights: Iterable[float] | None) -> tuple[float, ...] | None:
-    """Weights of users: positive numbers, not too different."""
+    """Return weights of users as a tuple: positive numbers, not too different."""
     if weights is None:
         return None
     try:
@@ -66,7 +69,7 @@ def user_weights(weights: Iterable[float] | None) -> tuple[float, ...] | None:
 
 @functools.lru_cache(maxsize=64)
 def mean_one(weights: tuple[float, ...] | None, users: int) -> Floats:
-    """The weights of the users, scaled to have mean 1."""
+    """Return the weights of the users, scaled to have mean 1."""
     if weights is None:
         return np.ones(users)
     if len(weights) != users:
@@ -77,7 +80,7 @@ def mean_one(weights: tuple[float, ...] | None, users: int) -> Floats:
 
 
 def unserved_users(scores: Floats) -> tuple[int, ...]:
-    """The users whose scores are all zero."""
+    """Return the users whose scores are all zero."""
     tops = scores.max(axis=1)
     if tops.all():
         return ()
@@ -102,7 +105,7 @@ def _scores(scores: ArrayLike, name: str, axes: tuple[str, ...]) -> Floats:
 
 
 def _floats(values: ArrayLike, name: str) -> Floats:
-    """As float64, C-contiguous, aligned and writable, as the kernels want it."""
+    """Return an array of float64, C-contiguous, aligned and writable, as kernels take it."""
     try:
         array = np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:

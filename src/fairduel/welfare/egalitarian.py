@@ -8,16 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairduel._arrays import Floats
-from fairduel.welfare.checks import score_matrices, score_matrix, unserved_users
+from fairduel.welfare.checks import policy_of, score_matrix, unserved_users
 from fairduel.welfare.solution import Solution
+from fairduel.welfare.welfare import Objective, Welfare
 
-# A user for whom some arm scores so much, where 1 could be promised to all, needs next to nothing.
+# A user with a score this high, where 1 could be promised to all, needs next to nothing.
 EASY = 1e12
 ATTEMPTS = (("highs-ds", 1e-10), ("highs-ds", 1e-7), ("highs-ipm", 1e-7))
 
 
 @dataclass(frozen=True)
-class Egalitarian:
+class Egalitarian(Welfare):
     """The smallest utility of any user, maximised as a linear program (HiGHS, through scipy).
 
     The gap is in units of utility: no policy gives every user more than ``value + gap``. For any
@@ -25,36 +26,58 @@ class Egalitarian:
     that is at most max_k sum_d y_d S[d, k]; the multipliers of the program make it tight.
 
     Users whose scores are all zero get nothing from any policy. They are named in ``unserved``,
-    the welfare is 0, and policy and gap are those of the other users; if nobody is left, the
+    the welfare is 0, and policy and gap are those of the other users; if no user is left, the
     policy is uniform. Among several best policies, the program's own vertex is returned.
     """
 
+    name = "egalitarian"
+    label = "smallest utility"
+    summary = "The smallest of the users' utilities: only the worst off counts."
+    slow = True
+
+    def value(self, utilities: ArrayLike) -> Floats:
+        """Return the smallest of utilities, over the last axis."""
+        return np.asarray(np.min(np.asarray(utilities, np.float64), axis=-1))
+
+    def gradient(self, utilities: ArrayLike) -> Floats:
+        """Return equal shares of 1 for the users who tie for the smallest utility."""
+        utilities = np.asarray(utilities, np.float64)
+        ties = utilities <= utilities.min(axis=-1, keepdims=True) + 1e-9
+        return np.asarray(ties / ties.sum(axis=-1, keepdims=True))
+
     def maximize(self, scores: ArrayLike, start: ArrayLike | None = None) -> Solution:
-        """The policy of highest smallest utility for ``scores`` (D, K); ``start`` is not used."""
+        """Return the policy of highest smallest utility; ``start`` is not used."""
         scores = score_matrix(scores)
         unserved = unserved_users(scores)
         policy, gap = _max_min(np.delete(scores, unserved, axis=0))
         utilities = scores @ policy
-        return Solution(policy, utilities, float(utilities.min()), gap, unserved)
+        return Solution(policy, utilities, float(utilities.min()), gap, unserved, self.label)
 
-    def value(self, utilities: ArrayLike) -> Floats:
-        """The smallest of utilities, over the last axis."""
-        return np.asarray(np.min(np.asarray(utilities, np.float64), axis=-1))
+    def certificate(self, scores: ArrayLike, policy: ArrayLike) -> float:
+        """Return how much more any policy can give every user whom some policy serves, at most.
 
-    def follow(self, scores: ArrayLike, start: ArrayLike | None = None) -> Floats:
-        """The best policy (B, K) for each of ``scores`` (B, D, K); ``start`` is not used."""
-        scores = score_matrices(scores)
-        policies = np.empty((scores.shape[0], scores.shape[2]))
-        for b, matrix in enumerate(scores):
-            policies[b] = self.maximize(matrix).policy
-        return policies
+        By the linear program: one tangent would not do where several users are the worst off.
+        """
+        scores = score_matrix(scores)
+        policy = policy_of(policy, scores.shape[1])
+        served = np.delete(scores, unserved_users(scores), axis=0)
+        if not served.size:
+            return 0.0
+        best, gap = _max_min(served)
+        return max(0.0, float((served @ best).min() + gap - (served @ policy).min()))
+
+    def compiled(self, users: int) -> Objective:
+        """Return the minimum as the kernels call it."""
+        from fairduel.kernels import objectives
+
+        return Objective(objectives.smallest.address, np.ones(users))
 
 
 def _max_min(scores: Floats) -> tuple[Floats, float]:
-    """The best policy for users who can all be served, and its gap.
+    """Return the best policy for users who can all be served, and its gap.
 
-    Nothing changes if a constant is taken from all scores, and they are scaled: the lowest score
-    becomes 0, and the most that could be promised to everybody, min_d max_k S[d, k], becomes 1.
+    Shifting and scaling all scores changes nothing: the lowest becomes 0, and the most that could
+    be promised to every user, min_d max_k S[d, k], becomes 1.
     """
     uniform = np.full(scores.shape[1], 1.0 / scores.shape[1])
     if not scores.size:
@@ -68,7 +91,7 @@ def _max_min(scores: Floats) -> tuple[Floats, float]:
     hard = scaled[tops < EASY]
     policy, level, multipliers = _linear_program(hard)
     # The program keeps its constraints to a tolerance only, and the easy users are not in it:
-    # whoever is below the level gets what is lacking from the arm that costs least.
+    # users below the level get what they lack from the arm that costs least.
     np.add.at(policy, scaled.argmax(axis=1), np.maximum(level - scaled @ policy, 0.0) / tops)
     policy /= policy.sum()
     gap = min(1.0, (multipliers @ hard).max()) - (scaled @ policy).min()
@@ -76,7 +99,7 @@ def _max_min(scores: Floats) -> tuple[Floats, float]:
 
 
 def _linear_program(scores: Floats) -> tuple[Floats, float, Floats]:
-    """maximise v with S x >= v, sum x = 1, x >= 0; gives x, v and the users' multipliers."""
+    """Maximise v with S x >= v, sum x = 1, x >= 0; return x, v and the users' multipliers."""
     from scipy.optimize import linprog
 
     users, arms = scores.shape

@@ -1,21 +1,23 @@
-"""What a welfare promises: an exact maximiser over the simplex, with a certificate."""
+"""What maximising a welfare gives: a policy, and how far it can be from the best."""
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
-from typing import Protocol
+
+import numpy as np
 
 from fairduel._arrays import Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """The best policy for a score matrix, and the proof of how good it is.
+    """The best policy for a score matrix, with its certificate.
 
-    policy: (K,) probabilities of the arms; utilities: (D,) expected scores under it;
-    value: the welfare that it attains; gap: no policy attains more than the welfare's own scale
-    allows beyond this one by ``gap`` (see each welfare); unserved: users whose scores are all
-    zero, so that no policy can give them anything.
+    policy: (K,) probabilities of the arms. utilities: (D,) expected scores under the policy.
+    value: the welfare of these utilities. gap: how much better any policy can be, at most, in the
+    scale of the welfare (see ``Welfare.relative``). unserved: the users whose scores are all
+    zero, so that no policy gives them anything. label: what the value is called.
     """
 
     policy: Floats
@@ -23,19 +25,21 @@ class Solution:
     value: float
     gap: float
     unserved: tuple[int, ...] = ()
+    label: str = "welfare"
 
+    def __repr__(self) -> str:
+        played = np.count_nonzero(self.policy)
+        return (
+            f"Solution({self.label} {self.value:.4g}, gap {self.gap:.1g}, "
+            f"{played} of {self.policy.size} arms)"
+        )
 
-class Welfare(Protocol):
-    """An objective over the users' utilities u = S pi, maximised over policies pi."""
-
-    def maximize(self, scores: Floats, start: Floats | None = None) -> Solution:
-        """The best policy for ``scores`` (D, K); ``start`` is a policy to begin from."""
-        ...
-
-    def value(self, utilities: Floats) -> Floats:
-        """The welfare of utilities, over the last axis."""
-        ...
-
-    def follow(self, scores: Floats, start: Floats | None = None) -> Floats:
-        """The best policy for each of ``scores`` (B, D, K), each begun from the one before."""
-        ...
+    def _repr_html_(self) -> str:
+        """Return the arms that are played as a table, most likely first."""
+        order = np.argsort(-self.policy, kind="stable")[: np.count_nonzero(self.policy)]
+        rows = "".join(f"<tr><td>{k}</td><td>{self.policy[k]:.4f}</td></tr>" for k in order)
+        return (
+            f"<p>{html.escape(self.label)} {self.value:.4g}, gap {self.gap:.1g}; "
+            f"utilities {self.utilities.min():.4g} to {self.utilities.max():.4g}</p>"
+            f"<table><tr><th>arm</th><th>probability</th></tr>{rows}</table>"
+        )

@@ -16,40 +16,56 @@ from fairduel.welfare.checks import (
     user_weights,
 )
 from fairduel.welfare.solution import Solution
+from fairduel.welfare.welfare import Objective, Welfare
 
 
 @dataclass(frozen=True)
-class Utilitarian:
+class Utilitarian(Welfare):
     """The (weighted) mean of the utilities (Section 5.1), maximised by one arm.
 
-    weights: one positive number a user; None for all alike. The best arm is the one whose scores
-    have the highest (weighted) sum, and the one of lowest index among equals. The gap is 0: the
-    mean is linear in the policy, so the best arm is the best policy.
+    weights: a positive number for each user; None for equal weights. The best arm is the one
+    whose scores have the highest (weighted) sum, and the one of lowest index among equals. The
+    gap is 0: the mean is linear in the policy, so the best arm is the best policy.
     """
+
+    name = "utilitarian"
+    label = "mean utility"
+    summary = "The mean of the users' utilities: the most in total, whoever gets it."
 
     weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", user_weights(self.weights))
 
+    def value(self, utilities: ArrayLike) -> Floats:
+        """Return the (weighted) mean of utilities, over the last axis."""
+        utilities = np.asarray(utilities, np.float64)
+        return np.asarray((utilities * mean_one(self.weights, utilities.shape[-1])).mean(axis=-1))
+
+    def gradient(self, utilities: ArrayLike) -> Floats:
+        """Return each user's share of the weights, whatever the utilities are."""
+        shape = np.shape(utilities)
+        return np.broadcast_to(mean_one(self.weights, shape[-1]) / shape[-1], shape).copy()
+
     def maximize(self, scores: ArrayLike, start: ArrayLike | None = None) -> Solution:
-        """The best arm for ``scores`` (D, K), for certain; ``start`` is not needed."""
+        """Return the best arm for ``scores``, for certain; ``start`` is not needed."""
         scores = score_matrix(scores)
         policy = self.follow(scores[None])[0]
         utilities = scores[:, policy.argmax()].copy()
         value = float(self.value(utilities))
-        return Solution(policy, utilities, value, 0.0, unserved_users(scores))
-
-    def value(self, utilities: ArrayLike) -> Floats:
-        """The (weighted) mean of utilities, over the last axis."""
-        utilities = np.asarray(utilities, np.float64)
-        return np.asarray((utilities * mean_one(self.weights, utilities.shape[-1])).mean(axis=-1))
+        return Solution(policy, utilities, value, 0.0, unserved_users(scores), self.label)
 
     def follow(self, scores: ArrayLike, start: ArrayLike | None = None) -> Floats:
-        """The best policy (B, K) for each of ``scores`` (B, D, K); ``start`` is not needed."""
+        """Return the best policy for each of ``scores``; ``start`` is not needed."""
         scores = score_matrices(scores)
         weights = mean_one(self.weights, scores.shape[1])
         best = np.einsum("d,bdk->bk", weights, scores).argmax(axis=1)
         policies = np.zeros((scores.shape[0], scores.shape[2]))
         policies[np.arange(len(policies)), best] = 1.0
         return policies
+
+    def compiled(self, users: int) -> Objective:
+        """Return the mean as the kernels call it."""
+        from fairduel.kernels import objectives
+
+        return Objective(objectives.mean.address, mean_one(self.weights, users))

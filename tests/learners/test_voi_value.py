@@ -6,36 +6,34 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairduel._arrays import Floats
-from fairduel.inference.independent import Belief, believe
+from fairduel.inference import Posterior, infer
 from fairduel.kernels import voi
-from fairduel.learners.voi.learner import FairVOI
-from fairduel.tally import Tally
+from fairduel.learners.voi.value import _Evaluation, left_derivatives
 from fairduel.welfare import Egalitarian, Nash
 
 
-def _belief() -> tuple[Belief, Floats]:
-    """Three users with favourites of their own, from 60 answers to each pair; and their counts."""
+def _posterior() -> Posterior:
+    """Three users with favourites of their own, from 60 answers to each pair."""
     likes = np.array([[1.0, 0.4, -0.2, 0.0], [-0.6, 0.7, 0.1, 0.2], [-0.3, 0.1, 0.9, 0.3]])
     chances = 1.0 / (1.0 + np.exp(likes[:, None, :] - likes[:, :, None]))
     wins = 60.0 * chances
     wins[:, np.arange(4), np.arange(4)] = 0.0
-    return believe(wins), wins + wins.transpose(0, 2, 1) + 1.0
+    return infer(wins)
 
 
 def test_what_pairs_and_winners_are_worth_adds_up_to_the_gain_of_knowing_everything() -> None:
     """The split by the envelope theorem loses nothing: its sum is the mean gain, drawn anew."""
-    belief, counts = _belief()
+    posterior = _posterior()
     welfare = Nash()
-    policy = welfare.maximize(belief.scores).policy
+    policy = welfare.maximize(posterior.scores).policy
     nodes = 16
     shares = (np.arange(8_000) % nodes + 0.5) / nodes
-    drawn, winners, shifts = belief.draw(shares, np.random.default_rng(1))
-    slope, limit, winner_gains = voi.value_scores(
-        0, np.ones(3), belief.scores, policy, drawn, welfare.follow(drawn, policy),
-        np.tile(shares, 2), winners, shifts, belief.means, counts,
+    drawn, winners, shifts = posterior.draw(shares, np.random.default_rng(1))
+    slope, limit, winner_gains = welfare.compiled(3).run(
+        voi.value_scores, posterior.scores, policy, drawn, welfare.follow(drawn, policy),
+        np.tile(shares, 2), winners, shifts, posterior.means, posterior.counts,
     )  # fmt: skip
-    known = belief.draw(np.ones(20_000), np.random.default_rng(2))[0]
+    known = posterior.draw(np.ones(20_000), np.random.default_rng(2))[0]
     best = welfare.value(np.einsum("bdk,bk->bd", known, welfare.follow(known, policy)))
     gain = float((best - welfare.value(known @ policy)).mean())
     assert gain > 0.001
@@ -88,13 +86,10 @@ def test_an_arm_in_use_may_prove_worse() -> None:
             if k != d:
                 wins[d, k, d], wins[d, d, k] = 100 * scores[d, k], 200 - 100 * scores[d, k]
         wins[d, 1 - d, 2], wins[d, 2, 1 - d] = 40.0, 160.0
-    learner = FairVOI()
-    state = learner.tell(learner.init(2, 3, 10**6, seed=1), Tally(np.zeros((3, 3), np.int64), wins))
-    belief = believe(state.tally.wins)
-    policy = learner.policy(state)
+    posterior = infer(wins)
+    policy = Nash().maximize(posterior.scores).policy
     assert np.allclose(policy, [0.0, 0.0, 1.0], atol=1e-6)
-    counts = wins + wins.transpose(0, 2, 1) + 1.0
-    slope, limit = learner._arm_worth(belief, policy, counts)
+    slope, limit = _Evaluation(posterior, Nash(), policy, posterior.counts)._arms()
     assert limit[0, 2] > 0.0
     assert limit[1, 2] > 0.0
     assert slope[0, 2] > 5 * slope[0, 1]
@@ -102,10 +97,10 @@ def test_an_arm_in_use_may_prove_worse() -> None:
 
 def test_all_who_have_least_count_for_the_egalitarian() -> None:
     """At its best policy utilities are equal, and less for any one of them is less in all."""
-    slopes = FairVOI(welfare=Egalitarian())._slopes(np.array([0.5, 0.5, 0.7]))
+    slopes = left_derivatives(Egalitarian(), np.array([0.5, 0.5, 0.7]))
     assert np.allclose(slopes, [1.0, 1.0, 0.0])
 
 
 def test_the_slopes_of_the_product() -> None:
-    slopes = FairVOI()._slopes(np.array([0.5, 0.4]))
+    slopes = left_derivatives(Nash(), np.array([0.5, 0.4]))
     assert np.allclose(slopes, [0.4, 0.5])

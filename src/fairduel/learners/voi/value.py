@@ -1,0 +1,148 @@
+"""What answers are worth, by the posterior. The only part of Fair-VOI that knows it well."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairduel._arrays import Floats, Ints
+from fairduel.inference import Posterior
+from fairduel.learners.voi.plan import RARE, InformationValue
+from fairduel.tally import Tally
+from fairduel.welfare import Welfare
+
+PAIRS_OF_DRAWS = 64  # of what may be learned; each comes with its mirror image
+FEW_PAIRS = 8  # for welfares that are slow to maximise
+NODES = 4  # steps from knowing nothing more to knowing everything
+SURPRISES = np.arange(1.0, 5.0)  # standard deviations by which an arm may prove different
+
+
+def information_value(
+    posterior: Posterior,
+    welfare: Welfare,
+    policy: Floats,
+    tally: Tally,
+    left: float,
+    rng: np.random.Generator,
+) -> InformationValue:
+    """Return what answers about each pair are worth over each of the ``left`` rounds to come.
+
+    policy: the best one for the mean scores. tally: what was heard; it says who answers.
+    """
+    counts = posterior.counts / answer_rates(tally)[:, None, None]
+    return _Evaluation(posterior, welfare, policy, counts).value(left, rng)
+
+
+def answer_rates(tally: Tally) -> Floats:
+    """Return how many of the duels shown each user answers, as a share.
+
+    Users who answer every other duel need twice as many to tell as much, and users who never
+    answer are not waited for.
+    """
+    shown = tally.plays.sum() - np.trace(tally.plays)
+    return np.asarray(np.minimum((tally.wins.sum(axis=(1, 2)) + 1.0) / (shown + 1.0), 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Evaluation:
+    """counts: (D, K, K) the number of duels of a pair that what is known of it is worth."""
+
+    posterior: Posterior
+    welfare: Welfare
+    policy: Floats
+    counts: Floats
+
+    def value(self, left: float, rng: np.random.Generator) -> InformationValue:
+        """Put together what is drawn and what is supposed: each would miss something."""
+        from fairduel.kernels import voi
+
+        slope, limit, winner_gains = self._scores(rng)
+        arm_slope, arm_limit = self._arms()
+        slope, limit = np.maximum(slope, arm_slope), np.maximum(limit, arm_limit)
+        which, losses = self._winner_losses(left)
+        losses = np.maximum(losses, winner_gains[which[:, 0], which[:, 1]])
+        winner_slope, winner_limit = voi.value_winners(
+            which, losses, self.posterior.log_beats, self.counts
+        )
+        return InformationValue(slope + winner_slope, limit + winner_limit, winner_slope)
+
+    def _scores(self, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+        """Draw what may be learned; return slopes and limits, i < j, and gains by winner."""
+        from fairduel.kernels import voi
+
+        posterior = self.posterior
+        nodes = np.arange(FEW_PAIRS if self.welfare.slow else PAIRS_OF_DRAWS) % NODES
+        shares = (nodes + 0.5) / NODES
+        drawn, winners, shifts = posterior.draw(shares, rng)
+        best = self.welfare.follow(drawn, self.policy)
+        found: tuple[Floats, Floats, Floats] = self.welfare.compiled(len(posterior.scores)).run(
+            voi.value_scores, posterior.scores, self.policy, drawn, best, np.tile(shares, 2),
+            winners, shifts, posterior.means, self.counts,
+        )  # fmt: skip
+        return found
+
+    def _winner_losses(self, left: float) -> tuple[Ints, Floats]:
+        """Return what is lost a round because (user, arm) may be a winner, for all that matter.
+
+        Draws would miss a winner who is unlikely but would change everything, so each is supposed
+        in turn, with everything else as it is in the mean.
+        """
+        chances = self.posterior.probabilities
+        which = np.ascontiguousarray(np.argwhere((chances * left > 1.0) & (chances < 1.0 - 1e-9)))
+        user, arm = which.T
+        supposed = np.repeat(self.posterior.scores[None], len(which), axis=0)
+        supposed[np.arange(len(which)), user] = self.posterior.means[user, :, arm]
+        return which, chances[user, arm] * self._gains(supposed)
+
+    def _arms(self) -> tuple[Floats, Floats]:
+        """Return what it is worth to look again at arms: slopes and limits, i < j.
+
+        An arm comes into use if its scores, weighted by what utilities are worth, prove much
+        better than they seem, and one in use goes if they prove worse. Draws would miss that
+        where it is unlikely, so each is supposed to be better or worse by some standard
+        deviations, all users' scores in the likeliest way.
+        """
+        from fairduel.kernels import voi
+
+        scores, variances = self.posterior.scores, self.posterior.variances
+        slopes = left_derivatives(self.welfare, scores @ self.policy)
+        slopes /= slopes.max() + 1e-300  # the squares of small ones would be 0
+        parts = slopes[:, None] ** 2 * variances
+        parts /= parts.sum(axis=0) + 1e-300
+        signs = np.where(self.policy < RARE, 1.0, -1.0)
+        supposed = voi.suppose(scores, variances, parts, signs, SURPRISES)
+        lead = np.maximum(self._gains(supposed), 0.0).reshape(len(self.policy), len(SURPRISES))
+        found: tuple[Floats, Floats] = voi.value_arms(
+            lead @ _surprise_probabilities(), parts, self.posterior.probabilities, self.counts
+        )
+        return found
+
+    def _gains(self, supposed: Floats) -> Floats:
+        """Return how much better than the policy the best ones are, for scores (B, D, K)."""
+        best = policy_values(self.welfare, supposed, self.welfare.follow(supposed, self.policy))
+        return np.asarray(best - self.welfare.value(supposed @ self.policy))
+
+
+def policy_values(welfare: Welfare, scores: Floats, policies: Floats) -> Floats:
+    """Return the welfare of each policy (B, K) under its own scores (B, D, K)."""
+    return welfare.value(np.einsum("bdk,bk->bd", scores, policies))
+
+
+def left_derivatives(welfare: Welfare, utilities: Floats) -> Floats:
+    """Return the derivative of the welfare in each utility, for a little less of it.
+
+    For a little more, the smallest utility would not move where several users tie for it.
+    """
+    steps = 1e-6 * utilities
+    lost = welfare.value(utilities) - welfare.value(utilities - np.diag(steps))
+    return np.asarray(lost / np.maximum(steps, 1e-300))
+
+
+@functools.cache
+def _surprise_probabilities() -> Floats:
+    """Return how likely a normal variate is nearest to each of the surprises."""
+    edges = np.append(SURPRISES - 0.5, SURPRISES[-1] + 0.5)
+    return -np.diff([0.5 * math.erfc(edge / math.sqrt(2.0)) for edge in edges])
