@@ -181,7 +181,7 @@ fairduel explode
 def test_a_page_is_run(tmp_path: Path) -> None:
     done = list(run(PAGE, tmp_path))
     assert [block.line for block, _ in done] == [2, 6, 19]
-    assert all(agrees(printed, block.output) for block, printed in done[1:])
+    assert all(agrees(printed, block.output or "") for block, printed in done[1:])
     assert not agrees(done[1][1], "41 after 9 s")
     assert not agrees(done[2][1], "Arms ...")
 
