@@ -19,7 +19,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOCKED := $(VENV)/locked
 INSTALLED := $(VENV)/installed
-SCRIPTS := $(wildcard benchmarks/*.py docs/site/*.py examples/*.py)
+SCRIPTS := $(wildcard benchmarks/*.py docs/mkdocs/*.py examples/*.py)
 
 # All cores, up to 8: more would wait for the longest test. The kernels are compiled once before,
 # since every process would compile them for itself.
