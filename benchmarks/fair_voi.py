@@ -49,7 +49,7 @@ from fairduel.inference.estimates import champions, guessed_scores
 from fairduel.learners.voi.learner import FairVOI
 from fairduel.offers import draw_round
 from fairduel.simulation.metrics import mean_interval
-from fairduel.simulation.responses import Nature
+from fairduel.simulation.responses import Responses
 from fairduel.tally import Tally
 
 REPORT_SEED, TUNING_SEED = 4_000_000, 7_000_000  # instances count up from here
@@ -188,7 +188,9 @@ def play(job: tuple[Setting, int, int]) -> Played:
     told: dict[str, Any] = {"winners": tuple(instance.winners.tolist())} if known else {}
 
     def regret(learner: Learner[Any]) -> float:
-        return float(simulate(learner, instance, setting.rounds, seed, 1).regret[-1])
+        return float(
+            simulate(instance, setting.rounds, learner, seed=seed, checkpoints=1).regret[-1]
+        )
 
     began = time.process_time()
     regrets = {VOI: regret(FairVOI(**told))}
@@ -222,7 +224,7 @@ def uniform_then_commit(
 ) -> float:
     """Regret of every pair so often, then the policy that looks best; exact in law."""
     left, right = np.triu_indices(len(instance.arms), 1)
-    nature = Nature(instance, np.random.default_rng([seed, 1]))
+    nature = Responses(instance, np.random.default_rng([seed, 1]))
     won = nature.answers(np.column_stack([left, right]), np.full(len(left), length))
     wins = np.zeros(instance.preferences.shape)
     wins[:, left, right], wins[:, right, left] = won.T, length - won.T
@@ -366,10 +368,10 @@ def run_speed(bars: Bars) -> None:
     """A run, and single live decisions, in seconds of this process."""
     bars.begin(f"Speed, CPU time of one process; live with T {LIVE_HORIZON:,}")
     instances = paper_instances()[:5]
-    simulate(FairVOI(), instances[0], 1000, 1)
+    simulate(instances[0], 1000, FairVOI(), seed=1)
     began = time.process_time()
     for seed, instance in enumerate(instances):
-        simulate(FairVOI(), instance, 200_000, seed)
+        simulate(instance, 200_000, FairVOI(), seed=seed)
     bars.figure("a run at K = D = 10, T 200,000, s", (time.process_time() - began) / 5, 0.3)
     for size, rounds, bar in ((10, 400, 20), (50, 60, 500)):
         times = live_decisions(FairVOI(), size, rounds)
@@ -418,7 +420,7 @@ def run_settings(settings: Sequence[Setting], first: int, workers: int, bars: Ba
 
 def warm() -> None:
     """Compile before anything is timed."""
-    simulate(FairVOI(), random_instance(3, 3), 50, 1)
+    simulate(random_instance(3, 3), 50, FairVOI(), seed=1)
 
 
 def shown(results: Iterator[Played], total: int) -> Iterator[Played]:

@@ -25,7 +25,7 @@ import numpy as np
 
 from fairduel import FairEpsilonGreedy, FairETC, Nash, paper_instances, simulate
 from fairduel._arrays import Floats
-from fairduel.simulation.responses import Nature
+from fairduel.simulation.responses import Responses
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import reference
@@ -34,10 +34,10 @@ QUICK = "--quick" in sys.argv
 ROUNDS = 20_000 if QUICK else 200_000
 
 
-def seconds(task: Callable[..., object], *arguments: object) -> float:
+def seconds(task: Callable[..., object], *arguments: object, **settings: object) -> float:
     """CPU time, which a busy machine changes little."""
     began = time.process_time()
-    task(*arguments)
+    task(*arguments, **settings)
     return time.process_time() - began
 
 
@@ -52,14 +52,14 @@ def compare(learner: Any, transcription: Any, bar: int) -> None:
         replace(learner, winners=tuple(instance.winners.tolist()) if QUICK else None)
         for instance in instances
     ]
-    simulate(learners[0], instances[0], ROUNDS, 0)  # compiles
+    simulate(instances[0], ROUNDS, learners[0], seed=0)  # compiles
     ours = np.median(
-        [seconds(simulate, learners[r % 3], instances[r % 3], ROUNDS, r) for r in range(30)]
+        [seconds(simulate, instances[r % 3], ROUNDS, learners[r % 3], seed=r) for r in range(30)]
     )
     dice = np.random.default_rng(0)
     oracle = seconds(
         reference.simulate_round_by_round,
-        *(learners[0], instances[0], ROUNDS, 1, Nature(instances[0], dice), dice),
+        *(learners[0], instances[0], ROUNDS, 1, Responses(instances[0], dice), dice),
     )
     verdict = "met" if oracle / ours >= bar else "missed"
     print(f"{type(learner).__name__}, T = {ROUNDS:,}: {1e3 * ours:.1f} ms a run")
@@ -78,12 +78,12 @@ def long_runs() -> None:
     """T = 10^9, and the memory it takes."""
     instance = paper_instances()[0]
     times = {
-        rounds: min(seconds(simulate, FairETC(), instance, rounds, run) for run in range(20))
+        rounds: min(seconds(simulate, instance, rounds, FairETC(), seed=run) for run in range(20))
         for rounds in (10**6, 10**9)
     }
     print(f"FairETC, T = 10^9 against 10^6: {times[10**9] / times[10**6]:.2f} x the time")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    took = seconds(simulate, FairEpsilonGreedy(), instance, 10**9, 1)
+    took = seconds(simulate, instance, 10**9, FairEpsilonGreedy(), seed=1)
     more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     print(f"FairEpsilonGreedy, T = 10^9: {took:.1f} s, {more:.1f} MiB more memory than T = 200,000")
 

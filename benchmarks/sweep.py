@@ -4,6 +4,8 @@ import os
 import tempfile
 import time
 
+from fairduel import FairETC
+from fairduel.environments import Random
 from fairduel.experiments import Cell, sweep
 from fairduel.experiments.pool import LocalPool
 
@@ -18,7 +20,8 @@ def measure(workers: int) -> tuple[float, float]:
     The share is that of the workers' time in which they simulate: on a machine that has other
     things to do it says more than the seconds.
     """
-    cells = [Cell("random", "fair-etc:preset=as_run", 200_000, run) for run in range(RUNS)]
+    learner, place = FairETC.as_run(), Random()
+    cells = [Cell(learner, place, 200_000, run) for run in range(RUNS)]
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         results = sweep(cells, folder, workers=workers, progress=False)

@@ -98,7 +98,7 @@ def scripted() -> None:
     for day in range(1, DAYS + 1):
         duel = session.ask()
         if duel.vote:
-            session.tell(duel.id, made_up_votes(duel, rng))
+            session.tell(duel, made_up_votes(duel, rng))
         if day in (1, 10, 50, 150, DAYS):
             report(session)
 
@@ -113,7 +113,7 @@ def live(seed: int | None = None) -> None:
             if duel.vote:
                 print(f"\nDay {duel.id}: {duel.left} (1) or {duel.right} (2)?")
                 for person in PEOPLE:
-                    session.tell(duel.id, {person: typed_vote(duel, person)})
+                    session.tell(duel, {person: typed_vote(duel, person)})
                 report(session)
             else:
                 input(f"\nDay {duel.id}: {duel.left}, and nothing to ask. Enter goes on. ")

@@ -64,7 +64,9 @@ def _curves(cell: Cell, rounds: Ints) -> dict[str, Floats]:
     learner = cell.learner_label.partition(",")[0]
     level = 1 + zlib.crc32(f"{cell.environment_label} {learner}".encode()) % 7
     luck = 1 + 0.1 * np.random.default_rng([level, cell.run]).standard_normal()
-    curves = dict.fromkeys(CURVES, level * luck * 0.3 * rounds)
-    curves["regret"] = level * luck * rounds ** (2 / 3)
+    curves: dict[str, Floats] = dict.fromkeys(
+        CURVES, np.asarray(level * luck * 0.3 * rounds, np.float64)
+    )
+    curves["regret"] = np.asarray(level * luck * rounds ** (2 / 3), np.float64)
     curves["gini"] = np.full(len(rounds), 0.03 * level * luck)
     return curves

@@ -97,7 +97,7 @@ def _of_session(session: Session) -> str:
         answers = {user: sorted([duel.left, duel.right, user])[0] for user in session.users}
         good = {user: a for user, a in answers.items() if a in (duel.left, duel.right)}
         session.tell(duel.id, good)
-    recommended = session.policy()
+    recommended = session.recommend()
     said.append(recommended.policy)
     said.append({u: [i.mean, i.low, i.high] for u, i in recommended.utilities.items()})
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]

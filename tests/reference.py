@@ -1,6 +1,6 @@
 """Slow and plain: what the fast simulator and the learners are compared with.
 
-``simulate_round_by_round`` drives any learner one round at a time. ``TapeNature`` fixes every
+``simulate_round_by_round`` drives any learner one round at a time. ``TapeResponses`` fixes every
 answer in advance, so that it and the fast simulator can play the very same game. ``fair_etc`` and
 ``fair_epsilon_greedy`` are the paper's algorithms written down without the package's learners.
 """
@@ -19,7 +19,7 @@ from fairduel._arrays import Floats, Ints
 from fairduel.instance import Instance
 from fairduel.learners import Learner
 from fairduel.offers import Duels, Mix, Play, draw_arm, draw_round
-from fairduel.simulation.responses import Nature
+from fairduel.simulation.responses import Responses
 from fairduel.simulation.trajectory import Trajectory
 from fairduel.tally import Tally
 from fairduel.welfare import Nash
@@ -32,12 +32,12 @@ def simulate_round_by_round(
     instance: Instance,
     rounds: int,
     learner_seed: int,
-    nature: Nature,
+    responses: Responses,
     dice: np.random.Generator,
 ) -> Trajectory:
     """Ask, draw one round of the offer, hear one answer from each user, tell; every round counts.
 
-    ``dice`` draw the arms of policies, ``nature`` the answers. Every round is a checkpoint.
+    ``dice`` draw the arms of policies, ``responses`` the answers. Every round is a checkpoint.
     """
     users, arms = instance.scores.shape
     scores = instance.scores
@@ -54,12 +54,12 @@ def simulate_round_by_round(
         tally.plays[shown.left, shown.right] = 1
         if shown.listen and shown.left != shown.right:
             pair = np.array([[shown.left, shown.right]])
-            likes = nature.answers(pair, np.array([1]))[0]
+            likes = responses.answers(pair, np.array([1]))[0]
             tally.wins[:, shown.left, shown.right] = likes
             tally.wins[:, shown.right, shown.left] = 1.0 - likes
         state = learner.tell(state, tally)
     return Trajectory(
-        rounds=np.arange(1, rounds + 1),
+        checkpoints=np.arange(1, rounds + 1),
         earned=earned.cumsum(),
         utilities=utilities.cumsum(axis=0),
         best=Nash().maximize(scores).value,
@@ -83,7 +83,7 @@ def _policies(play: Play, users: int, arms: int) -> tuple[Floats, Floats]:
     return policy, policy
 
 
-class TapeNature(Nature):
+class TapeResponses(Responses):
     """The n-th duel of a pair always gets the same answers, and the n-th draw the same dice."""
 
     def __init__(self, instance: Instance, seed: int) -> None:

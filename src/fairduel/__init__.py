@@ -18,7 +18,7 @@ from fairduel.experiments import Results, compare
 from fairduel.instance import Instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
 from fairduel.learners.tournament import Tournament, identify
-from fairduel.live.session import SKIP, TIE, Duel, Session
+from fairduel.live import SKIP, TIE, Duel, Recommendation, Session
 from fairduel.offers import Duels, Mix, Play, Script
 from fairduel.paper import reproduce
 from fairduel.simulation import (
@@ -48,6 +48,7 @@ __all__ = [
     "Mix",
     "Nash",
     "Play",
+    "Recommendation",
     "Results",
     "Script",
     "Session",

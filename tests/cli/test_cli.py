@@ -16,14 +16,15 @@ from pathlib import Path
 import pytest
 
 import fairduel
-from fairduel import cli
+from fairduel import cli, experiments
+from fairduel.cli.app import app
 from fairduel.environments import random_instance
-from fairduel.experiments import comparison as compare
+from fairduel.experiments import comparison
 from fairduel.instance import Instance
 from fairduel.paper import groups
-from fairduel.report import comparison as grid_report
 
 SMALL = ["simulate", "--users", "3", "--arms", "3", "--rounds", "20000", "--runs", "2"]
+SMALL += ["--workers", "1"]
 UNIFORM = [*SMALL, "--learner", "uniform"]
 
 
@@ -68,7 +69,7 @@ def fresh(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
 @functools.cache
 def helps() -> list[str]:
     """The help texts of the program and of every command."""
-    commands = [command.callback for command in cli.app.registered_commands]
+    commands = [command.callback for command in app.registered_commands]
     names = [callback.__name__ for callback in commands if callback]
     return [fresh(*command, "--help").stdout for command in [[], *([name] for name in names)]]
 
@@ -97,6 +98,31 @@ def test_examples_work(example: str, run: Run) -> None:
         json.loads(result.out)
     if "--plot" in arguments:
         assert Path(arguments[arguments.index("--plot") + 1]).stat().st_size > 10_000
+
+
+def test_help_is_for_people(run: Run) -> None:
+    for text in helps():
+        assert "[[" not in text
+        assert "list[" not in text
+    assert "--install-completion" in helps()[0]
+
+
+def test_python_dash_m_works() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "fairduel", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"fairduel {fairduel.__version__}\n"
+
+
+def test_completion_can_be_installed() -> None:
+    script = fresh("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    assert "_FAIRDUEL_COMPLETE" in script.stdout
+    options = {
+        "_FAIRDUEL_COMPLETE": "complete_bash",
+        "COMP_WORDS": "fairduel si",
+        "COMP_CWORD": "1",
+    }
+    assert fresh(**options).stdout.split() == ["simulate"]
 
 
 def test_no_arguments_show_the_help(run: Run) -> None:
@@ -168,6 +194,33 @@ def test_pictures_and_parquet(run: Run) -> None:
     assert Path("a.png").read_bytes().startswith(b"\x89PNG")
     assert Path("a.parquet").read_bytes().startswith(b"PAR1")
     assert b"<svg" in Path("a.SVG").read_bytes()
+
+
+def test_welfare_is_what_regret_is_measured_in(run: Run) -> None:
+    def regret(*arguments: str) -> float:
+        found: float = json.loads(run(*UNIFORM, "--json", *arguments).out)["learners"][0]["regret"][
+            "mean"
+        ]
+        return found
+
+    assert regret("--welfare", "nash") == regret()
+    assert regret("--welfare", "egalitarian") != regret()
+
+
+def test_own_learner_is_found_where_one_stands(run: Run) -> None:
+    Path("my_own_lab.py").write_text(
+        "from fairduel import UniformOverUsers\n\n\nclass Mine(UniformOverUsers):\n    pass\n"
+    )
+    result = run(*SMALL, "--learner", "my_own_lab:Mine")
+    assert (result.code, result.err) == (0, "")
+    assert "my_own_lab:Mine" in result.out
+
+
+def test_a_learner_that_does_not_fit_is_told_with_its_name(run: Run) -> None:
+    result = run(*SMALL, "--learner", "uniform", "--learner", "fair-etc:winners=1/2")
+    assert result.code == 2
+    assert "uniform" in result.out
+    assert result.err.startswith("error: fair-etc:winners=1/2 in random, 20,000 rounds, run 0: 2 w")
 
 
 def test_instance_from_a_file(run: Run) -> None:
@@ -269,10 +322,10 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], run: Ru
 
 
 def test_outputs_are_checked_before_the_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*arguments: object) -> None:
+    def never(*arguments: object, **settings: object) -> None:
         raise AssertionError("the work has begun")
 
-    monkeypatch.setattr(compare, "compare", never)
+    monkeypatch.setattr(experiments, "compare", never)
     for name in ("missing/plot.png", "plot.jpg"):
         assert run("simulate", "--plot", name).code == 2
     for name in ("missing/rows.csv", "rows.txt"):
@@ -281,24 +334,20 @@ def test_outputs_are_checked_before_the_work(run: Run, monkeypatch: pytest.Monke
     Path("kept.csv").chmod(0o444)
     if not os.access("kept.csv", os.W_OK):  # the superuser may write anything
         assert run("simulate", "--rows", "kept.csv").code == 2
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    result = run("simulate", "--rows", "rows.parquet")
-    assert (result.code, result.out) == (2, "")
-    assert "pip install 'fairduel[parquet]'" in result.err
 
 
 def test_ctrl_c_ends_without_a_trace(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*arguments: object) -> None:
+    def interrupted(*arguments: object, **settings: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(compare, "compare", interrupted)
+    monkeypatch.setattr(experiments, "compare", interrupted)
     said = "stopped: there is no result\n"
     assert run(*UNIFORM, "--rows", "rows.csv") == Result(130, "", said)
     assert not Path("rows.csv").exists()
 
 
 def test_ctrl_c_while_people_are_grouped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*arguments: object) -> None:
+    def interrupted(*arguments: object, **settings: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(groups, "load_sushi", interrupted)
@@ -307,10 +356,10 @@ def test_ctrl_c_while_people_are_grouped(run: Run, monkeypatch: pytest.MonkeyPat
 
 
 def test_ctrl_c_while_the_report_is_written(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*arguments: object) -> None:
+    def interrupted(*arguments: object, **settings: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(grid_report, "document", interrupted)
+    monkeypatch.setattr(comparison, "document", interrupted)
     small = ["compare", "--rounds", "10", "--runs", "1", "--workers", "1", "--learner", "uniform"]
     result = run(*small, "--quiet", "--out", "there")
     said = "stopped: what is done is kept in 'there'; running it again goes on from there\n"
@@ -318,10 +367,10 @@ def test_ctrl_c_while_the_report_is_written(run: Run, monkeypatch: pytest.Monkey
 
 
 def test_our_own_mistakes_are_not_hidden(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def mistaken(*arguments: object) -> None:
+    def mistaken(*arguments: object, **settings: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(compare, "compare", mistaken)
+    monkeypatch.setattr(experiments, "compare", mistaken)
     with pytest.raises(ZeroDivisionError):
         run(*UNIFORM)
 

@@ -7,8 +7,8 @@ from typing import Any, get_type_hints
 import numpy as np
 import pytest
 
-from fairduel.cli import specs as named
-from fairduel.environments import paper_instances
+from fairduel.cli import specs
+from fairduel.environments import Hard, Random, paper_instances
 from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, UniformOverUsers
@@ -17,7 +17,8 @@ from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian, Welfare
 
 
 def some(environment: str, runs: int = 4, seed: int = 0, **sizes: Any) -> list[Instance]:
-    return list(named.instances(environment, runs, 1000, seed, **sizes))
+    made = specs.sized_environment(environment, sizes)
+    return [made.draw(run, 1000, seed) for run in range(runs)]
 
 
 @pytest.mark.parametrize(
@@ -42,21 +43,21 @@ def some(environment: str, runs: int = 4, seed: int = 0, **sizes: Any) -> list[I
     ],
 )
 def test_text_makes_the_learner(text: str, learner: object) -> None:
-    assert named.learner(text) == learner
+    assert specs.learner(text) == learner
 
 
 def test_settings_come_on_top_of_the_preset() -> None:
-    made = named.learner("fair-eps:tournament.gap_guess=0.01", preset="as_run")
+    made = specs.learner("fair-eps:tournament.gap_guess=0.01", preset="as_run")
     as_run = FairEpsilonGreedy.as_run()
     tournament = dataclasses.replace(as_run.tournament, gap_guess=0.01)
     assert made == dataclasses.replace(as_run, tournament=tournament)
 
 
 def test_a_preset_of_its_own_wins() -> None:
-    assert named.learner("fair-etc:preset=as_written", preset="as_run") == FairETC()
+    assert specs.learner("fair-etc:preset=as_written", preset="as_run") == FairETC()
 
 
-@pytest.mark.parametrize("name", named.LEARNERS)
+@pytest.mark.parametrize("name", specs.LEARNERS)
 def test_every_setting_can_be_given(name: str) -> None:
     samples = {
         int: "3",
@@ -66,10 +67,10 @@ def test_every_setting_can_be_given(name: str) -> None:
         tuple[int | None, ...] | None: "1/-/0",
         Welfare: "frank-wolfe",
     }
-    hints = get_type_hints(type(named.learner(name)))
+    hints = get_type_hints(type(specs.learner(name)))
     inner = get_type_hints(hints.pop("tournament")) if "tournament" in hints else {}
     for setting, hint in {**hints, **{f"tournament.{key}": inner[key] for key in inner}}.items():
-        assert named.learner(f"{name}:{setting}={samples[hint]}")
+        assert specs.learner(f"{name}:{setting}={samples[hint]}")
 
 
 @pytest.mark.parametrize(
@@ -99,24 +100,20 @@ def test_every_setting_can_be_given(name: str) -> None:
 )
 def test_wrong_text_is_one_clear_sentence(text: str, said: str) -> None:
     with pytest.raises(InputError) as caught:
-        named.learner(text)
+        specs.learner(text)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_welfares_by_name() -> None:
-    assert [named.welfare(name) for name in named.WELFARES] == [
-        Nash(),
-        Utilitarian(),
-        Egalitarian(),
-        FrankWolfe(),
-    ]
-    assert named.welfare("utilitarian", (1.0, 2.0)) == Utilitarian(weights=(1.0, 2.0))
+    for welfare in (Nash(), Utilitarian(), Egalitarian(), FrankWolfe()):
+        assert specs.welfare(welfare.name) == welfare
+    assert specs.welfare("utilitarian", (1.0, 2.0)) == Utilitarian(weights=(1.0, 2.0))
     with pytest.raises(InputError, match="'egalitarian' takes no weights"):
-        named.welfare("egalitarian", (1.0, 2.0))
+        specs.welfare("egalitarian", (1.0, 2.0))
 
 
-@pytest.mark.parametrize("environment", named.ENVIRONMENTS)
+@pytest.mark.parametrize("environment", specs.ENVIRONMENTS)
 def test_instances_depend_on_seed_and_run_alone(environment: str) -> None:
     few, many = some(environment, 3, users=4, arms=5), some(environment, 5, users=4, arms=5)
     assert few == many[:3]
@@ -150,10 +147,57 @@ def test_hard_instances_come_in_turn() -> None:
         ("rnadom", 1, {}, "there is no environment 'rnadom': did you mean 'random'?"),
         ("hard", 1, {"gap": 0.1}, "the environment 'hard' has no gap"),
         ("random", 1, {"share": 0.1}, "the environment 'random' has no share"),
-        ("paper", 31, {}, "the paper has 30 instances"),
+        ("paper", 31, {}, "the paper's 30 instances are 0 to 29"),
         ("random", 1, {"users": 0}, "users is 0"),
     ],
 )
 def test_wrong_environments(environment: str, runs: int, sizes: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         some(environment, runs, **sizes)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("randon", "there is no environment 'randon': did you mean 'random'?"),
+        ("random:user=3", "no setting of random 'user': did you mean 'users'?"),
+        ("random:users=few", "users is 'few': give a whole number"),
+        ("random:users", "'users' is not a setting of random"),
+        ("random:epsilon=0.1", "no setting of random 'epsilon'"),
+        ("file:none.json", "cannot read 'none.json'"),
+    ],
+)
+def test_wrong_environment_texts(text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        specs.environment(text)
+    assert said in str(caught.value)
+
+
+def test_environments_by_text() -> None:
+    assert specs.environment("random:users=5,gap=0.2") == Random(users=5, gap=0.2)
+    assert specs.environment("hard:epsilon=0.1") == Hard(epsilon=0.1)
+    with pytest.raises(InputError, match=r"epsilon is 0\.3: give a number above 0"):
+        specs.environment("hard:epsilon=0.3").draw(0, 100, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("no_such_module:Mine", "'no_such_module:Mine' cannot be loaded"),
+        ("own_learners:None_such", "'own_learners:None_such' cannot be loaded"),
+        ("own_learners:NotALearner", "is no learner: let its class derive from fairduel.Learner"),
+        ("own_learners:NeedsArguments", "cannot be loaded: TypeError"),
+        ("own_learners:broken", "cannot be loaded: TypeError"),
+        ("own_learners:Counted:second=1", "did you mean 'seconds'?"),
+    ],
+)
+def test_own_learners_that_are_none(text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        specs.learner(text)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["100", "log:0", "linear:x", "often:3"])
+def test_wrong_checkpoints(text: str) -> None:
+    with pytest.raises(InputError, match=f"the checkpoints are '{text}': write linear or log"):
+        specs.checkpoints(text)

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,11 +21,12 @@ from fairduel import (
 from fairduel.environments import Fixed, Random
 from fairduel.experiments import comparison
 from fairduel.experiments.grid import short_label
+from fairduel.learners import Learner
 from own_learners import Failing
 
 ROUNDS = 20_000
 PLACE = Random(users=3, arms=4)
-LEARNERS = {
+LEARNERS: dict[str, Learner[Any]] = {
     "fair": FairETC(),
     "utilitarian": FairETC(welfare=Utilitarian()),
     "uniform": UniformOverUsers(),

@@ -3,6 +3,7 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -21,9 +22,14 @@ from fairduel import (
 from fairduel.environments import Clustered, Paper, Random
 from fairduel.experiments import Cell, Checkpoints, sweep, tables
 from fairduel.experiments.grid import grid
+from fairduel.learners import Learner
 from fairduel.report.metrics import METRICS
 
-LEARNERS = {"etc": FairETC.as_run(), "eps": FairEpsilonGreedy(), "uniform": UniformOverUsers()}
+LEARNERS: dict[str, Learner[Any]] = {
+    "etc": FairETC.as_run(),
+    "eps": FairEpsilonGreedy(),
+    "uniform": UniformOverUsers(),
+}
 PLACES = {"random": Random(users=3, arms=4), "clustered": Clustered(users=4, arms=3)}
 CELLS = grid(LEARNERS, PLACES, 2000, 3, 0, 100, None)
 PHASES = ["identify", "explore", "exploit"]

@@ -23,9 +23,14 @@ from fairduel.experiments import Cell, keys, store, sweep
 from fairduel.experiments.cells import Failure
 from fairduel.experiments.dask_pool import DaskPool
 from fairduel.experiments.grid import grid as cells_of
+from fairduel.learners import Learner
 from own_learners import Failing, Fatal, Leaving, counted, ready_made
 
-LEARNERS = {"etc": FairETC.as_run(), "eps": FairEpsilonGreedy(), "own": ready_made}
+LEARNERS: dict[str, Learner[Any]] = {
+    "etc": FairETC.as_run(),
+    "eps": FairEpsilonGreedy(),
+    "own": ready_made,
+}
 PLACES = {"random": Random(users=3, arms=4), "clustered": Clustered(users=4, arms=3)}
 PATIENCE = 300.0  # seconds, on a machine that has much else to do
 

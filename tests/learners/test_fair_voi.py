@@ -18,8 +18,8 @@ from fairduel.learners.learner import Rationale
 from fairduel.learners.voi.learner import FairVOI, VOIState
 from fairduel.learners.voi.value import information_value
 from fairduel.offers import Mix, draw_round
-from fairduel.simulation.loop import simulate
-from fairduel.simulation.responses import Nature
+from fairduel.simulation import simulate
+from fairduel.simulation.responses import Responses
 from fairduel.tally import Tally
 from fairduel.testing import LEARNER_LAWS
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian
@@ -158,7 +158,7 @@ def test_the_number_of_duels_worth_asking_is_about_right() -> None:
     played: list[int] = []
     for seed in range(12):
         learner, rng = FairVOI(), np.random.default_rng(seed)
-        nature = Nature(random_instance(3, 4, seed=200 + seed), rng)
+        nature = Responses(random_instance(3, 4, seed=200 + seed), rng)
         state, count = learner.init(3, 4, 400, seed), 0
         while state.tally.rounds < 400:
             if state.tally.rounds >= 30 and len(said) == len(played):
@@ -173,7 +173,7 @@ def test_the_number_of_duels_worth_asking_is_about_right() -> None:
     assert 0.5 < np.mean(said) / np.mean(played) < 2.0
 
 
-def _answered(play: Mix, rounds: int, nature: Nature, rng: np.random.Generator) -> Tally:
+def _answered(play: Mix, rounds: int, nature: Responses, rng: np.random.Generator) -> Tally:
     arms = len(play.left)
     plays = rng.multinomial(rounds, np.outer(play.left, play.right).ravel()).reshape(arms, arms)
     pairs = np.argwhere((plays > 0) & ~np.eye(arms, dtype=bool))
@@ -206,7 +206,7 @@ def test_what_is_played_for_answers_asks_something() -> None:
     """A lean so small that it is left out must not leave an exploring block without a duel."""
     _Recorded.plays.clear()
     learner = _Recorded(anytime=True)
-    simulate(learner, random_instance(1, 5, seed=3), 100_000, seed=1, checkpoints=1)
+    simulate(random_instance(1, 5, seed=3), 100_000, learner, seed=1, checkpoints=1)
     explored = [play for play in _Recorded.plays if play.phase == "explore"]
     assert explored
     for play in explored:
@@ -282,7 +282,7 @@ def test_every_welfare_is_learned(welfare: Any) -> None:
     # Linear programs are slow, so the smallest utility is learned for a shorter while.
     seeds, rounds = (1, 80) if isinstance(welfare, Egalitarian) else (4, 3000)
     runs = [
-        simulate(FairVOI(welfare=welfare), instance, rounds, seed, checkpoints=1)
+        simulate(instance, rounds, FairVOI(welfare=welfare), seed=seed, checkpoints=1)
         for seed in range(seeds)
     ]
     best = welfare.maximize(instance.scores).value
@@ -350,7 +350,9 @@ def test_the_settings_can_be_saved() -> None:
 def _mean_share(learner: Any, users: int, arms: int, rounds: int, runs: int) -> float:
     shares = []
     for seed in range(runs):
-        run = simulate(learner, random_instance(users, arms, seed=500 + seed), rounds, seed, 1)
+        run = simulate(
+            random_instance(users, arms, seed=500 + seed), rounds, learner, seed=seed, checkpoints=1
+        )
         shares.append(run.regret[-1] / (run.best * rounds))
     return float(np.mean(shares))
 
@@ -369,7 +371,7 @@ def test_it_beats_fair_etc_where_the_lower_bound_is_proved() -> None:
     winners = tuple(int(w) for w in instance.winners)
     learners: list[Learner[Any]] = [FairVOI(winners=winners), FairETC(winners=winners)]
     ours, theirs = (
-        simulate(learner, instance, 100_000, seed=1, checkpoints=1).regret[-1]
+        simulate(instance, 100_000, learner, seed=1, checkpoints=1).regret[-1]
         for learner in learners
     )
     assert ours < theirs

@@ -23,7 +23,7 @@ from fairduel.learners import (
 from fairduel.learners.phases import winner_pairs
 from fairduel.learners.tournament import Tournament
 from fairduel.offers import Duels, Mix, Play, Script
-from fairduel.simulation.loop import simulate
+from fairduel.simulation import simulate
 from fairduel.tally import Tally
 from fairduel.testing.learners import (
     LEARNER_LAWS,
@@ -179,7 +179,7 @@ def test_a_utilitarian_learner_differs_in_its_commitment_only() -> None:
     learners: list[Any] = [FairETC(), FairEpsilonGreedy()]
     for learner in learners:
         runs = [
-            simulate(replace(learner, welfare=welfare), instance, 30_000, 2)
+            simulate(instance, 30_000, replace(learner, welfare=welfare), seed=2)
             for welfare in (Nash(), Utilitarian())
         ]
         assert runs[0].phases == runs[1].phases
@@ -308,7 +308,7 @@ def test_scripts_of_any_length_play_the_same(every: int, monkeypatch: pytest.Mon
     for scores in (5_000_000, 8 * 10):  # 8 scores at a time: ten steps
         monkeypatch.setattr(epsilon_greedy, "_SCRIPT_SCORES", scores)
         lengths.append(len(script_of(learner, 3000).pairs))
-        run = simulate(learner, random_instance(2, 4, 0.2, 3), 3000, 1)
+        run = simulate(random_instance(2, 4, 0.2, 3), 3000, learner, seed=1)
         assert sum(run.phases.values()) == 3000
     assert lengths[0] > 100
     assert lengths[1] == (10 if every == 1 else 9)
@@ -332,7 +332,9 @@ def test_uniform_plays_every_winner_in_proportion() -> None:
 @settings(max_examples=8)
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 3000), st.integers(0, 99))
 def test_any_size_and_horizon(name: str, users: int, arms: int, rounds: int, seed: int) -> None:
-    run = simulate(LEARNERS[name], random_instance(users, arms, 0.1, seed), rounds, seed, 3)
+    run = simulate(
+        random_instance(users, arms, 0.1, seed), rounds, LEARNERS[name], seed=seed, checkpoints=3
+    )
     assert sum(run.phases.values()) == rounds
     assert run.policy.sum() == pytest.approx(1.0)
     assert np.isfinite(run.regret).all()
@@ -342,7 +344,7 @@ def test_any_size_and_horizon(name: str, users: int, arms: int, rounds: int, see
 def test_a_pair_at_one_half_ends_with_the_horizon(name: str) -> None:
     """User 0 cannot tell arms 1 and 2 apart, which are not its winner, and is found out."""
     matrix = [[0.5, 0.9, 0.9], [0.1, 0.5, 0.5], [0.1, 0.5, 0.5]]
-    run = simulate(LEARNERS[name], Instance([matrix, matrix]), 20_000, 1)
+    run = simulate(Instance([matrix, matrix]), 20_000, LEARNERS[name], seed=1)
     assert sum(run.phases.values()) == 20_000
     assert run.policy[0] > 0.9
 
@@ -352,7 +354,7 @@ def test_with_time_enough_they_learn(name: str) -> None:
     """Regret in the second half is small beside that of a policy drawn blindly."""
     for seed in range(3):
         instance = random_instance(2, 3, 0.2, seed)
-        run = simulate(LEARNERS[name], instance, 400_000, seed, 2)
+        run = simulate(instance, 400_000, LEARNERS[name], seed=seed, checkpoints=2)
         blind = run.best - (instance.scores.mean(axis=1)).prod()
         assert run.regret[1] - run.regret[0] < 0.25 * blind * 200_000
         assert run.phases["identify"] < 200_000
@@ -363,14 +365,14 @@ def test_any_welfare_will_do() -> None:
     apart = Instance([[[0.5, 1.0], [0.0, 0.5]], [[0.5, 0.0], [1.0, 0.5]]])
     learners: list[Any] = [FairETC, FairEpsilonGreedy]
     for learner in learners:
-        run = simulate(learner(welfare=Egalitarian()), apart, 3000, 1)
+        run = simulate(apart, 3000, learner(welfare=Egalitarian()), seed=1)
         assert run.policy.tolist() == pytest.approx([0.5, 0.5])
 
 
 @EACH
 def test_known_winners_skip_identification(name: str) -> None:
     learner = replace(LEARNERS[name], winners=(1, 0))
-    run = simulate(learner, random_instance(2, 3, 0.1, 1), 500, 1)
+    run = simulate(random_instance(2, 3, 0.1, 1), 500, learner, seed=1)
     assert "identify" not in run.phases
 
 

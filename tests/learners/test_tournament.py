@@ -18,7 +18,7 @@ from fairduel.learners.phases import AS_RUN_TOURNAMENT
 from fairduel.learners.tournament import Tournament, TournamentState, identify
 from fairduel.offers import Duels
 from fairduel.tally import Tally
-from reference import TapeNature
+from reference import TapeResponses
 
 AS_WRITTEN = Tournament()
 BOTH = pytest.mark.parametrize("tournament", [AS_WRITTEN, AS_RUN_TOURNAMENT])
@@ -31,7 +31,7 @@ def instance_of(*rows: float, arms: int = 2) -> Instance:
     return Instance([p * upper + (1 - p) * upper.T + diagonal for p in rows])
 
 
-def play(duels: Duels, nature: TapeNature, users: int, arms: int) -> Tally:
+def play(duels: Duels, nature: TapeResponses, users: int, arms: int) -> Tally:
     """All duels of an offer, heard by everybody."""
     tally = Tally.empty(users, arms)
     likes = nature.answers(duels.pairs, duels.counts)
@@ -46,7 +46,7 @@ def run(
     instance: Instance, budget: int, tournament: Tournament = AS_WRITTEN, seed: int = 1
 ) -> tuple[Ints, Tally, bool]:
     users, arms = instance.preferences.shape[:2]
-    nature = TapeNature(instance, seed)
+    nature = TapeResponses(instance, seed)
     return identify(
         lambda duels: play(duels, nature, users, arms), users, arms, budget, seed, tournament
     )
@@ -55,7 +55,7 @@ def run(
 def offers(instance: Instance, budget: int, tournament: Tournament) -> list[TournamentState]:
     """The state at every offer, after the decision to make it."""
     users, arms = instance.preferences.shape[:2]
-    nature = TapeNature(instance, 1)
+    nature = TapeResponses(instance, 1)
     states = []
     duels, state = tournament.ask(tournament.init(users, arms, budget, 1))
     while duels is not None:

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from fairduel._arrays import Floats
-from fairduel.environments.generate import random_instance
+from fairduel.environments import random_instance
 from fairduel.inference import Posterior, infer
 from fairduel.learners import FairVOI
 from fairduel.learners.voi import plan
 from fairduel.learners.voi.plan import InformationValue, Planner, Schedule
-from fairduel.simulation.loop import simulate
+from fairduel.simulation import simulate
 from fairduel.tally import Tally
 from fairduel.testing import learners as laws
 from fairduel.welfare import Nash
@@ -41,11 +41,14 @@ def test_another_prior_obeys_the_laws(law: Any) -> None:
 def test_another_prior_decides_otherwise() -> None:
     instance = random_instance(3, 4, seed=1)
     runs = [
-        simulate(FairVOI(), instance, 500, 1, 1),
-        simulate(Sceptic(prior=0.5), instance, 500, 1, 1),
+        simulate(instance, 500, FairVOI(), seed=1, checkpoints=1),
+        simulate(instance, 500, Sceptic(prior=0.5), seed=1, checkpoints=1),
     ]
     assert runs[0].earned.tolist() == runs[1].earned.tolist()
-    assert simulate(Sceptic(), instance, 500, 1, 1).earned.tolist() != runs[0].earned.tolist()
+    assert (
+        simulate(instance, 500, Sceptic(), seed=1, checkpoints=1).earned.tolist()
+        != runs[0].earned.tolist()
+    )
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class Omniscient(FairVOI):
 def test_who_knows_everything_asks_nothing() -> None:
     instance = random_instance(3, 4, seed=1)
     learner = Omniscient(scores=tuple(map(tuple, instance.scores.tolist())))
-    run = simulate(learner, instance, 10_000, 1, 1)
+    run = simulate(instance, 10_000, learner, seed=1, checkpoints=1)
     assert set(run.phases) == {"exploit"}
     assert run.regret[-1] < 1e-6 * run.best * 10_000
     assert learner.outlook(learner.init(3, 4, 10_000, 1)).duels_worth_asking == 0

@@ -1,6 +1,5 @@
-"""Live sessions: names, late and partial answers, errors that change nothing, files."""
+"""Live sessions: names, late and partial answers, errors that change nothing."""
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -13,51 +12,18 @@ from hypothesis import strategies as st
 from fairduel import (
     SKIP,
     TIE,
+    Duel,
     FairEpsilonGreedy,
     FairETC,
     FairVOI,
     InputError,
     Learner,
     Session,
-    Tournament,
     UniformOverUsers,
     Utilitarian,
 )
 from fairduel.inference import estimate_utilities, infer
-from fairduel.live.session import _checksum
-
-USERS = ["ann", "bob", "cat"]
-ARMS = ["pizza", "soup", "fish", "rice"]
-QUICK = Tournament(gap_guess=0.9)
-LEARNERS: list[Learner[Any]] = [
-    FairVOI(),
-    FairVOI(anytime=True, winners=(0, 1, 1)),
-    FairETC(tournament=QUICK),
-    FairETC(winners=(0, 1, 1), welfare=Utilitarian()),
-    FairEpsilonGreedy(winners=(0, 1, 2)),
-    FairEpsilonGreedy.as_run(winners=(0, 1, 2)),
-    UniformOverUsers(tournament=QUICK),
-]
-
-
-def new_session(learner: Learner[Any] | None = None, horizon: int = 400) -> Session:
-    return Session(USERS, ARMS, horizon, learner or FairEpsilonGreedy(), seed=7)
-
-
-def vote(session: Session, rounds: int, rng: np.random.Generator) -> None:
-    """Everybody likes the arm that comes first in the list for them, mostly; some stay away."""
-    for _ in range(rounds):
-        duel = session.ask()
-        answers: dict[str, str | None] = {}
-        for user in USERS:
-            if rng.random() < 0.8:
-                answers[user] = str(rng.choice([duel.left, duel.right, TIE, SKIP]))
-        session.tell(duel.id, answers)
-
-
-def fingerprint(session: Session, path: Path) -> str:
-    session.save(path)
-    return path.read_text()
+from voters import ARMS, LEARNERS, QUICK, USERS, Same, fingerprint, new_session, saved, vote
 
 
 def test_duels_have_names_and_ids_in_order() -> None:
@@ -81,7 +47,7 @@ def test_answers_reach_the_learner() -> None:
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
-def test_order_and_pieces_do_not_matter(learner: Learner[Any], tmp_path: Path) -> None:
+def test_order_and_pieces_do_not_matter(learner: Learner[Any]) -> None:
     together, apart = new_session(learner), new_session(learner)
     duels = [together.ask() for _ in range(6)]
     assert [apart.ask() for _ in range(6)] == duels
@@ -93,26 +59,54 @@ def test_order_and_pieces_do_not_matter(learner: Learner[Any], tmp_path: Path) -
         apart.tell(duel.id, {"bob": TIE})
         apart.tell(duel.id, {"ann": duel.left})
     assert [together.ask() for _ in range(30)] == [apart.ask() for _ in range(30)]
-    assert together.policy() == apart.policy()
+    assert together.recommend() == apart.recommend()
 
 
-def test_the_same_answer_twice_changes_nothing(tmp_path: Path) -> None:
+def test_a_duel_or_its_id_may_be_told() -> None:
+    one, other = new_session(), new_session()
+    duel = one.ask()
+    one.tell(duel, {"ann": duel.left})
+    other.tell(other.ask().id, {"ann": duel.left})
+    assert one.recommend() == other.recommend()
+    assert one.unanswered("ann") == other.unanswered("ann") == []
+
+
+def test_a_duel_of_another_session_is_an_error() -> None:
+    session = new_session()
+    duel = session.ask()
+    before = fingerprint(session)
+    swapped = Duel(duel.id, duel.right, duel.left, duel.vote)
+    with pytest.raises(InputError, match="is not of this session, where duel 1 is"):
+        session.tell(swapped, {"ann": duel.left})
+    with pytest.raises(InputError, match="there is no duel 2"):
+        session.tell(Duel(2, duel.left, duel.right, True), {"ann": duel.left})
+    assert fingerprint(session) == before
+
+
+def test_a_session_is_shown_in_short() -> None:
+    session = new_session(FairETC())
+    session.ask()
+    assert repr(session) == "Session(3 users, 4 arms, 1 of 400 duels, FairETC)"
+    assert repr(Session(USERS, ARMS)) == "Session(3 users, 4 arms, 0 duels, FairVOI)"
+
+
+def test_the_same_answer_twice_changes_nothing() -> None:
     session = new_session()
     duel = session.ask()
     session.tell(duel.id, {"ann": duel.left, "bob": SKIP})
-    before = fingerprint(session, tmp_path / "s.json")
+    before = fingerprint(session)
     session.tell(duel.id, {"ann": duel.left})
     session.tell(duel.id, {"ann": duel.left, "bob": None})
-    assert fingerprint(session, tmp_path / "s.json") == before
+    assert fingerprint(session) == before
 
 
 def test_whoever_skipped_may_answer_after_all() -> None:
     session = new_session()
     duel = session.ask()
     session.tell(duel.id, {"bob": SKIP})
-    assert session._tally.wins.sum() == 0.0
+    assert session._votes.tally.wins.sum() == 0.0
     session.tell(duel.id, {"bob": duel.left})
-    assert session._tally.wins.sum() == 1.0
+    assert session._votes.tally.wins.sum() == 1.0
 
 
 @pytest.mark.parametrize(
@@ -126,17 +120,17 @@ def test_whoever_skipped_may_answer_after_all() -> None:
     ],
 )
 def test_a_wrong_answer_is_one_sentence_and_changes_nothing(
-    answers: dict[str, Any], sentence: str, tmp_path: Path
+    answers: dict[str, Any], sentence: str
 ) -> None:
     session = new_session()
     duel = session.ask()
     session.tell(duel.id, {"ann": duel.left})
-    before = fingerprint(session, tmp_path / "s.json")
+    before = fingerprint(session)
     names = {"LEFT": duel.left, "RIGHT": duel.right}
     wrong = {user: names.get(answer, answer) for user, answer in answers.items()}
     with pytest.raises(InputError, match=sentence):
         session.tell(duel.id, {"cat": duel.left, **wrong})
-    assert fingerprint(session, tmp_path / "s.json") == before
+    assert fingerprint(session) == before
 
 
 @pytest.mark.parametrize("wrong", [0, 2, -1, "1", 1.0, True, None])
@@ -156,8 +150,12 @@ def test_unanswered_duels_wait_for_each_user() -> None:
     assert session.unanswered("ann") == [second]
     assert session.unanswered("bob") == [second]
     assert session.unanswered("cat") == [first, second]
-    with pytest.raises(InputError, match="'dan' is not a user"):
-        session.unanswered("dan")
+    for wrong in ("dan", None, ["ann"]):
+        with pytest.raises(InputError, match="is not a user"):
+            session.unanswered(wrong)  # type: ignore[arg-type]
+    session.tell(second, {"bob": TIE})
+    session.tell(first, {"bob": first.left})  # after all; it waited for nothing
+    assert session.unanswered("bob") == []
 
 
 def test_nobody_needs_to_vote_on_what_teaches_nothing() -> None:
@@ -170,141 +168,11 @@ def test_nobody_needs_to_vote_on_what_teaches_nothing() -> None:
     assert session._state is before
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
-def test_a_resumed_session_is_identical_to_the_bit(learner: Learner[Any], tmp_path: Path) -> None:
-    path, rng = tmp_path / "s.json", np.random.default_rng(1)
-    session = new_session(learner)
-    for stop in (0, 1, 30, 80, 200, 120):  # the last stretch is beyond the horizon
-        vote(session, stop, rng)
-        resumed = Session.load(session_file(session, path))
-        assert fingerprint(resumed, tmp_path / "t.json") == path.read_text()
-        state = rng.bit_generator.state
-        vote(session, 25, rng)
-        rng.bit_generator.state = state
-        vote(resumed, 25, rng)
-        assert fingerprint(resumed, tmp_path / "t.json") == fingerprint(session, path)
-        assert resumed.policy() == session.policy()
-
-
-def session_file(session: Session, path: Path) -> Path:
-    session.save(path)
-    return path
-
-
-def test_the_file_is_readable_json(tmp_path: Path) -> None:
-    session = Session(["Åsa", "bob"], ["ramen", "sushi"], 50, seed=1)
-    duel = session.ask()
-    session.tell(duel.id, {"Åsa": TIE})
-    session.ask()
-    text = fingerprint(session, tmp_path / "s.json")
-    data = json.loads(text)
-    assert data["users"] == ["Åsa", "bob"]
-    assert data["duels"][0]["answers"] == {"Åsa": "tie"}
-    assert '    {"left": "' in text  # a line for each duel
-    assert "Åsa" in text
-
-
-def test_a_learner_of_ones_own_is_given_again(tmp_path: Path) -> None:
-    @dataclasses.dataclass(frozen=True)
-    class Mine(UniformOverUsers):
-        """The same under another name."""
-
-    session = new_session(Mine(winners=(0, 1, 2)))
-    session.ask()
-    path = session_file(session, tmp_path / "s.json")
-    with pytest.raises(InputError, match="'Mine' is not known here: give the learner"):
-        Session.load(path)
-    with pytest.raises(InputError, match="another learner or other settings"):
-        Session.load(path, Mine(winners=(0, 1, 1)))
-    resumed = Session.load(path, Mine(winners=(0, 1, 2)))
-    assert resumed.ask() == session.ask()
-
-
-def damage(text: str, kind: str) -> str:
-    data = json.loads(text)
-    if kind == "truncated":
-        return text[: len(text) // 2]
-    if kind == "empty":
-        return ""
-    if kind == "another format":
-        return json.dumps({"format": "something else"})
-    if kind == "a list":
-        return "[1, 2]"
-    if kind == "nested":
-        return "[" * 100_000
-    if kind == "newer":
-        data["version"] = 2
-    elif kind == "no state":
-        del data["state"]
-    elif kind == "strange state":
-        data["state"] = {"is": "Tally", "plays": 1, "wins": 2}
-    elif kind == "missing field":
-        del data["state"]["horizon"]
-    elif kind == "unknown class":
-        data["learner"]["is"] = "os.system"
-    elif kind == "wrong answer":
-        data["duels"][0]["answers"] = {"ann": "cake"}
-    elif kind == "wrong arm":
-        data["duels"][0]["left"] = "cake"
-    elif kind == "wrong shape":
-        data["state"]["tournament"]["tally"]["plays"]["shape"] = [3, 3]
-    elif kind == "fewer users":
-        data["users"] = data["users"][:-1]
-    elif kind == "other horizon":
-        data["horizon"] = "soon"
-    elif kind == "huge number":
-        data["state"]["tournament"]["tally"]["plays"]["values"][0] = 10**40
-    if kind != "edited":
-        del data["checksum"]
-        data["checksum"] = _checksum(data)
-    elif kind == "edited":
-        data["duels"].pop()
-    return json.dumps(data)
-
-
-@pytest.mark.parametrize(
-    ("kind", "sentence"),
-    [
-        ("truncated", "is not whole JSON"),
-        ("empty", "is not whole JSON"),
-        ("another format", "is not a session"),
-        ("a list", "is not a session"),
-        ("newer", "version 2 of the format and this fairduel reads version 1; update fairduel"),
-        ("no state", "is damaged"),
-        ("strange state", "cannot load"),
-        ("missing field", "is damaged"),
-        ("unknown class", "'os.system' is not known here"),
-        ("wrong answer", "'ann' answers 'cake'"),
-        ("wrong arm", "is damaged"),
-        ("wrong shape", "is damaged"),
-        ("fewer users", "cannot load"),
-        ("other horizon", "the horizon is 'soon'"),
-        ("huge number", "is damaged"),
-        ("edited", "changed or damaged after it was saved"),
-        ("nested", "is not whole JSON"),
-    ],
-)
-def test_a_bad_file_is_one_sentence(kind: str, sentence: str, tmp_path: Path) -> None:
-    session = new_session()
-    vote(session, 3, np.random.default_rng(0))
-    path = tmp_path / "s.json"
-    path.write_text(damage(fingerprint(session, path), kind))
-    with pytest.raises(InputError, match=sentence) as error:
-        Session.load(path)
-    assert str(path) in str(error.value)
-    assert "\n" not in str(error.value)
-
-
-def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot read"):
-        Session.load(tmp_path / "nowhere.json")
-
-
-def test_a_file_that_cannot_be_written_keeps_the_old_one(tmp_path: Path) -> None:
-    session = new_session()
-    with pytest.raises(InputError, match="cannot write"):
-        session.save(tmp_path / "nowhere" / "s.json")
-    assert list(tmp_path.iterdir()) == []
+def test_an_option_does_not_win_against_itself() -> None:
+    session = new_session(UniformOverUsers(winners=(0, 1, 2)))
+    duel = next(duel for duel in iter(session.ask, None) if duel.left == duel.right)
+    session.tell(duel, {"ann": duel.left, "bob": TIE})
+    assert not session._votes.tally.wins.any()
 
 
 @pytest.mark.parametrize(
@@ -341,14 +209,6 @@ def test_answers_that_are_no_answers(answers: Any) -> None:
         session.tell(1, answers)
 
 
-def test_numbers_of_numpy_can_be_saved(tmp_path: Path) -> None:
-    learner = FairETC(winners=tuple(np.array([0, 1, 2])))
-    session = Session(USERS, ARMS, np.int64(10), learner, seed=np.int64(3))  # type: ignore[arg-type]
-    session.ask()
-    session.save(tmp_path / "s.json")
-    assert Session.load(tmp_path / "s.json").ask() == session.ask()
-
-
 def test_beyond_the_horizon_nothing_is_forgotten() -> None:
     """An identification that took the whole horizon is still what the policy rests on."""
     for learner in (FairETC(), FairEpsilonGreedy()):
@@ -356,9 +216,9 @@ def test_beyond_the_horizon_nothing_is_forgotten() -> None:
         for _ in range(60):
             duel = session.ask()
             session.tell(duel.id, {"ann": duel.left, "bob": duel.right})
-        before = session.policy().policy
+        before = session.recommend().policy
         session.ask()
-        assert session.policy().policy == pytest.approx(before, abs=1e-6)
+        assert session.recommend().policy == pytest.approx(before, abs=1e-6)
 
 
 @pytest.mark.parametrize(("users", "arms"), [(1, 1), (1, 4), (3, 1), (2, 2)])
@@ -367,7 +227,7 @@ def test_the_smallest_groups_work(users: int, arms: int) -> None:
     for _ in range(12):
         duel = session.ask()
         session.tell(duel.id, {"ann": duel.left})
-    told = session.policy()
+    told = session.recommend()
     assert sum(told.policy.values()) == pytest.approx(1.0)
     assert arms > 1 or set(told.favourites.values()) == {"pizza"}
 
@@ -375,11 +235,11 @@ def test_the_smallest_groups_work(users: int, arms: int) -> None:
 def test_estimates_close_in_on_the_truth() -> None:
     """With one sure favourite each, half the time it is chosen, the utilities are near 1/2."""
     session = Session(["ann", "bob"], ["a", "b"], 4000, FairETC(winners=(0, 1)), seed=5)
-    wide = session.policy().utilities["ann"]
+    wide = session.recommend().utilities["ann"]
     for _ in range(600):
         duel = session.ask()
         session.tell(duel.id, {"ann": "a", "bob": "b"} if duel.left != duel.right else {})
-    recommendation = session.policy()
+    recommendation = session.recommend()
     assert recommendation.policy["a"] == pytest.approx(0.5, abs=1e-6)
     narrow = recommendation.utilities["ann"]
     assert narrow.low <= narrow.mean <= narrow.high
@@ -401,11 +261,20 @@ def test_unless_told_the_learner_weighs_what_answers_are_worth(tmp_path: Path) -
     assert all(u.low <= u.mean <= u.high for u in standing.utilities.values())
     assert 0.0 <= standing.near_best <= 1.0
     assert standing.duels_worth_asking >= 0
-    assert standing == Session.load(session_file(session, tmp_path / "s.json")).outlook()
+    assert standing == Session.load(saved(session, tmp_path / "s.json")).outlook()
+
+
+def test_the_last_pair_is_explained_with_its_names() -> None:
+    session = new_session(FairVOI())
+    assert session.outlook().why == "Nothing has been asked yet."
+    duel = session.ask()
+    assert duel.vote
+    pair = [arm for arm in ARMS if arm in (duel.left, duel.right)]
+    assert session.outlook().why.endswith(f"is for votes on {pair[0]} and {pair[1]}.")
 
 
 def test_only_a_learner_that_knows_tells_where_people_stand() -> None:
-    with pytest.raises(InputError, match="FairETC cannot tell where people stand"):
+    with pytest.raises(InputError, match="FairETC cannot tell"):
         new_session(FairETC()).outlook()
 
 
@@ -416,7 +285,7 @@ def test_policy_and_outlook_say_the_same() -> None:
     for learner in (FairVOI(), FairVOI(anytime=True, winners=(2, 3, 1))):
         session = new_session(learner)
         vote(session, 40, np.random.default_rng(1))
-        policy, outlook = session.policy(), session.outlook()
+        policy, outlook = session.recommend(), session.outlook()
         for name in ("policy", "utilities", "favourites", "without_winner", "remarks"):
             assert getattr(policy, name) == getattr(outlook, name)
 
@@ -432,8 +301,8 @@ def test_known_winners_are_what_utilities_are_relative_to(learner: Learner[Any])
     for _ in range(60):
         duel = session.ask()
         session.tell(duel.id, {"ann": max(duel.left, duel.right)})
-    wins, only_pizza = session._tally.wins, np.array([1.0, 0.0, 0.0, 0.0])
-    told = session.policy()
+    wins, only_pizza = session._votes.tally.wins, np.array([1.0, 0.0, 0.0, 0.0])
+    told = session.recommend()
     assert told.favourites == {"ann": "pizza", "bob": "soup"}
     assert not any("Nothing is known" in remark for remark in told.remarks)
     posterior = infer(wins, (0, 1))
@@ -445,15 +314,17 @@ def test_known_winners_are_what_utilities_are_relative_to(learner: Learner[Any])
 
 
 def test_the_learner_and_the_session_say_the_same() -> None:
-    learner = FairVOI()
-    session = new_session(learner)
+    session = new_session(FairVOI())
     for rounds in (0, 5, 60):
         vote(session, rounds, np.random.default_rng(rounds))
-        told = session.policy()
-        posterior = learner.posterior(session._state.tally)
-        means = [interval.mean for interval in told.utilities.values()]
-        np.testing.assert_allclose(means, posterior.scores @ learner.policy(session._state))
-        assert told.utilities == session.outlook().utilities
+        said, seen = FairVOI().outlook(session._state), session.outlook()
+        assert (seen.near_best, seen.duels_worth_asking) == (
+            said.near_best,
+            said.duels_worth_asking,
+        )
+        posterior = infer(session._state.tally.wins)
+        means = [interval.mean for interval in session.recommend().utilities.values()]
+        np.testing.assert_allclose(means, posterior.scores @ FairVOI().policy(session._state))
 
 
 def test_estimates_survive_any_number_of_answers() -> None:
@@ -496,7 +367,7 @@ def test_likes_that_go_round_in_a_circle(
         if duel.vote:
             answer = ROUND[frozenset((duel.left, duel.right))]
             session.tell(duel.id, {"ann": answer, "bob": min(duel.left, duel.right)})
-    told = session.policy()
+    told = session.recommend()
     assert told.without_winner == ("ann",)
     assert told.favourites["ann"] in hands
     assert told.remarks == (
@@ -506,8 +377,8 @@ def test_likes_that_go_round_in_a_circle(
     assert told.favourites["bob"] == "paper"
     assert sum(told.policy.values()) == pytest.approx(1.0)
     assert all(0.0 <= u.low <= u.high <= 1.0 for u in told.utilities.values())
-    resumed = Session.load(session_file(session, tmp_path / "s.json"))
-    assert resumed.policy() == told
+    resumed = Session.load(saved(session, tmp_path / "s.json"))
+    assert resumed.recommend() == told
     assert resumed.ask() == session.ask()
 
 
@@ -519,7 +390,7 @@ def test_somebody_who_never_says_anything(learner: Learner[Any]) -> None:
         duel = session.ask()
         if duel.vote:
             session.tell(duel.id, {"ann": min(duel.left, duel.right), "bob": SKIP, "cat": TIE})
-    told = session.policy()
+    told = session.recommend()
     assert told.favourites == {"ann": "fish", "bob": None, "cat": None}
     assert told.without_winner == ()
     assert told.remarks == (
@@ -539,7 +410,7 @@ def test_without_a_horizon_none_is_planned_for(tmp_path: Path) -> None:
     assert session.horizon is None
     assert session.learner == FairVOI(anytime=True)
     vote(session, 60, np.random.default_rng(1))
-    data = json.loads(fingerprint(session, tmp_path / "s.json"))
+    data = json.loads(saved(session, tmp_path / "s.json").read_text())
     assert data["horizon"] is None
     resumed = Session.load(tmp_path / "s.json")
     assert resumed.horizon is None
@@ -555,6 +426,12 @@ def test_a_learner_that_needs_no_horizon_may_be_given() -> None:
     assert [known.ask() for _ in range(30)] == duels
 
 
+def test_a_learner_of_ones_own_declares_that_it_needs_no_horizon() -> None:
+    assert Session(USERS, ARMS, learner=Same()).ask().vote
+    with pytest.raises(InputError, match=r"^Same plans for a number of duels"):
+        Session(USERS, ARMS, learner=Same(anytime=False))
+
+
 @pytest.mark.parametrize("learner", [FairVOI(), FairETC(), FairEpsilonGreedy(), UniformOverUsers()])
 def test_a_learner_that_plans_needs_a_horizon(learner: Learner[Any]) -> None:
     name = type(learner).__name__
@@ -562,12 +439,12 @@ def test_a_learner_that_plans_needs_a_horizon(learner: Learner[Any]) -> None:
         Session(USERS, ARMS, learner=learner)
 
 
-def test_looking_at_the_policy_changes_nothing(tmp_path: Path) -> None:
+def test_looking_at_the_policy_changes_nothing() -> None:
     session = new_session()
     vote(session, 10, np.random.default_rng(3))
-    before = fingerprint(session, tmp_path / "s.json")
-    assert session.policy() == session.policy()
-    assert fingerprint(session, tmp_path / "s.json") == before
+    before = fingerprint(session)
+    assert session.recommend() == session.recommend()
+    assert fingerprint(session) == before
 
 
 @given(st.lists(st.sampled_from(["ask", "ann", "bob", "cat"]), max_size=60))
@@ -579,6 +456,6 @@ def test_any_order_of_asking_and_answering_is_taken(steps: list[str]) -> None:
         else:
             for duel in session.unanswered(step)[:1]:
                 session.tell(duel.id, {step: duel.left})
-    policy = session.policy().policy
+    policy = session.recommend().policy
     assert sum(policy.values()) == pytest.approx(1.0)
     assert min(policy.values()) >= 0.0

@@ -16,16 +16,16 @@ from fairduel.environments import random_instance
 from fairduel.instance import Instance
 from fairduel.kernels import course as _script
 from fairduel.kernels import sampling as _walk
-from fairduel.simulation.responses import Nature
-from reference import TapeNature
+from fairduel.simulation.responses import Responses
+from reference import TapeResponses
 
 POLICY = np.array([0.15, 0.0, 0.6, 0.25, 0.0])
 SCRIPT: Any = _script
 BOTH_SIDES = [1, _walk._SINGLY, _walk._SINGLY + 1, 300]  # rounds drawn singly, or counts at once
 
 
-def nature(instance: Instance | None = None, seed: int = 1) -> Nature:
-    return Nature(instance or random_instance(2, 5), np.random.default_rng(seed))
+def nature(instance: Instance | None = None, seed: int = 1) -> Responses:
+    return Responses(instance or random_instance(2, 5), np.random.default_rng(seed))
 
 
 # Answers
@@ -157,7 +157,7 @@ def test_a_walk_keeps_the_books(data: st.DataObject) -> None:
     lengths = np.diff(cuts, prepend=0)
     instance = random_instance(1, 3)
     shown, plays = nature(instance).walk(policies, gaps, duels, lengths)
-    plain_shown, plain_plays = TapeNature(instance, 0).walk(policies, gaps, duels, lengths)
+    plain_shown, plain_plays = TapeResponses(instance, 0).walk(policies, gaps, duels, lengths)
     np.testing.assert_array_equal(shown, plain_shown)
     np.testing.assert_array_equal(plays, plain_plays)
     assert (shown.sum(axis=1) == 2 * lengths).all()

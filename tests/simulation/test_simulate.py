@@ -26,8 +26,9 @@ from fairduel.learners import (
     epsilon_greedy,
 )
 from fairduel.offers import Mix, Play
-from fairduel.simulation.loop import play_against, simulate
-from fairduel.simulation.responses import Nature
+from fairduel.simulation import simulate
+from fairduel.simulation.loop import play_against
+from fairduel.simulation.responses import Responses
 from fairduel.simulation.trajectory import (
     Trajectory,
     check_checkpoints,
@@ -39,7 +40,7 @@ from fairduel.welfare import Nash, Utilitarian
 from reference import (
     Record,
     Solve,
-    TapeNature,
+    TapeResponses,
     fair_epsilon_greedy,
     fair_etc,
     simulate_round_by_round,
@@ -74,17 +75,18 @@ def both_ways(
     learner: Learner[Any], instance: Instance, rounds: int, seed: int
 ) -> tuple[Trajectory, Trajectory]:
     """The same game in single rounds and in big steps, read off after every round."""
-    tape = TapeNature(instance, seed)
+    tape = TapeResponses(instance, seed)
     plain = simulate_round_by_round(learner, instance, rounds, seed, tape, tape.dice)
-    fast = play_against(TapeNature(instance, seed), learner, instance, rounds, seed, plain.rounds)
+    answers, marks = TapeResponses(instance, seed), plain.checkpoints
+    fast = play_against(answers, learner, instance, rounds, seed, marks, Nash())
     return plain, fast
 
 
 def assert_same(plain: Trajectory, fast: Trajectory) -> None:
     """Policies agree to the tolerance of the solver, everything else exactly."""
-    assert sum(fast.phases.values()) == plain.rounds[-1]
+    assert sum(fast.phases.values()) == plain.rounds
     assert plain.phases == {phase: n for phase, n in fast.phases.items() if n > 0}
-    np.testing.assert_array_equal(plain.rounds, fast.rounds)
+    np.testing.assert_array_equal(plain.checkpoints, fast.checkpoints)
     np.testing.assert_allclose(plain.earned, fast.earned, rtol=0, atol=1e-4)
     # An arm near the edge of the dice may be drawn otherwise, once in a long while.
     np.testing.assert_allclose(plain.utilities, fast.utilities, rtol=0, atol=1e-9)
@@ -178,11 +180,11 @@ class Listener(Learner[ListenerState]):
 def test_a_mix_that_is_listened_to() -> None:
     """What none of the paper's learners does has the same law all the same."""
     instance, rounds = random_instance(3, 3, 0.1, 6), 25
-    fast = [simulate(Listener(), instance, rounds, seed, 1) for seed in range(500)]
+    fast = [simulate(instance, rounds, Listener(), seed=seed, checkpoints=1) for seed in range(500)]
     plain = []
     for seed in range(120):
         rng = np.random.default_rng([seed, 7])
-        nature = Nature(instance, rng)
+        nature = Responses(instance, rng)
         plain.append(simulate_round_by_round(Listener(), instance, rounds, 0, nature, rng))
     assert alike([run.earned[-1] for run in fast], [run.earned[-1] for run in plain])
     for arm in range(3):
@@ -201,7 +203,7 @@ def test_each_duel_of_two_arms_is_answered_once_by_everybody() -> None:
             heard.append(tally)
             return super().tell(state, tally)
 
-    simulate(Spy(), random_instance(3, 3, 0.1, 6), 25, 1, 1)
+    simulate(random_instance(3, 3, 0.1, 6), 25, Spy(), seed=1, checkpoints=1)
     apart = sum(int(tally.plays.sum() - tally.plays.trace()) for tally in heard)
     assert [tally.rounds for tally in heard] == [10, 10, 5]
     assert 0 < apart < 25
@@ -225,7 +227,9 @@ def test_alike_in_law(
     rounds = 8000
     marks = np.array([rounds // 2, rounds])
     slow = [plain(TWO_USERS, rounds, np.random.default_rng(seed), nash) for seed in range(40)]
-    fast = [simulate(learner, TWO_USERS, rounds, seed, marks) for seed in range(300)]
+    fast = [
+        simulate(TWO_USERS, rounds, learner, seed=seed, checkpoints=marks) for seed in range(300)
+    ]
     assert np.mean([run.identified < rounds for run in slow]) > 0.9
     assert alike([run.identified for run in slow], [run.phases["identify"] for run in fast])
     assert alike([run.explored for run in slow], [run.phases.get("explore", 0) for run in fast])
@@ -265,7 +269,7 @@ class Stubborn(Learner[int]):
 def test_regret_is_that_of_equation_5() -> None:
     best = Nash().maximize(TWO_USERS.scores)
     chances = (0.25, 0.25, 0.5)
-    run = simulate(Stubborn(chances), TWO_USERS, 1000, 1, np.array([1, 10, 1000]))
+    run = simulate(TWO_USERS, 1000, Stubborn(chances), seed=1, checkpoints=np.array([1, 10, 1000]))
     each = best.value - np.prod(TWO_USERS.scores @ np.array(chances))
     np.testing.assert_allclose(run.regret, each * np.array([1, 10, 1000]))
     assert run.phases == {"exploit": 1000}
@@ -273,7 +277,7 @@ def test_regret_is_that_of_equation_5() -> None:
 
 def test_the_best_policy_has_no_regret() -> None:
     best = tuple(Nash().maximize(TWO_USERS.scores).policy.tolist())
-    run = simulate(Stubborn(best), TWO_USERS, 10**9, 1)
+    run = simulate(TWO_USERS, 10**9, Stubborn(best), seed=1)
     assert np.abs(run.regret).max() < 1e-3
 
 
@@ -283,7 +287,7 @@ def test_utilities_are_of_the_arms_that_were_drawn() -> None:
     possible = [(scores[:, i] + scores[:, j]) / 2 for i in range(3) for j in range(3)]
     seen = set()
     for seed in range(40):
-        utilities = simulate(Stubborn((0.3, 0.3, 0.4)), TWO_USERS, 1, seed).utilities[0]
+        utilities = simulate(TWO_USERS, 1, Stubborn((0.3, 0.3, 0.4)), seed=seed).utilities[0]
         near = [np.allclose(utilities, pair) for pair in possible]
         assert any(near)
         seen.add(near.index(True))
@@ -297,12 +301,12 @@ def test_utilities_are_of_the_arms_that_were_drawn() -> None:
 @pytest.mark.parametrize("rounds", [1, 2, 3, 17, 4096])
 def test_no_round_is_lost_or_added(name: str, rounds: int) -> None:
     instance = random_instance(2, 3, 0.3, 1)
-    run = simulate(LEARNERS[name], instance, rounds, 1, 7)
+    run = simulate(instance, rounds, LEARNERS[name], seed=1, checkpoints=7)
     assert sum(run.phases.values()) == rounds
-    assert run.rounds[-1] == rounds
+    assert run.rounds == rounds
     assert run.policy.shape == (3,)
     # Both arms of every round were shown to somebody: nobody's best arm was beaten.
-    assert (run.utilities <= run.rounds[:, None] + 1e-9).all()
+    assert (run.utilities <= run.checkpoints[:, None] + 1e-9).all()
 
 
 @given(st.integers(1, 10**12), st.integers(1, 300))
@@ -328,45 +332,46 @@ def test_checkpoints_are_evenly_spaced() -> None:
 def test_checkpoints_change_nothing_but_where_to_look(name: str) -> None:
     """Read off at every round or at the end: the rounds that decide are the same."""
     instance = random_instance(2, 3, 0.3, 1)
-    fine = simulate(LEARNERS[name], instance, 3000, 4, np.arange(1, 3001))
-    coarse = simulate(LEARNERS[name], instance, 3000, 4, 1)
+    fine = simulate(instance, 3000, LEARNERS[name], seed=4, checkpoints=np.arange(1, 3001))
+    coarse = simulate(instance, 3000, LEARNERS[name], seed=4, checkpoints=1)
     assert fine.phases == coarse.phases
     np.testing.assert_allclose(fine.regret[-1], coarse.regret[0], atol=1e-6)
 
 
 def test_given_checkpoints_are_sorted_and_the_end_is_added() -> None:
-    run = simulate(UniformOverUsers(), random_instance(1, 2), 50, 1, np.array([20, 5, 20]))
-    assert run.rounds.tolist() == [5, 20, 50]
+    run = simulate(
+        random_instance(1, 2), 50, UniformOverUsers(), seed=1, checkpoints=np.array([20, 5, 20])
+    )
+    assert run.checkpoints.tolist() == [5, 20, 50]
 
 
 @pytest.mark.parametrize("marks", [np.array([0]), np.array([51]), np.array([], int), 0, -1])
 def test_impossible_checkpoints_are_refused(marks: Any) -> None:
     with pytest.raises(InputError, match="checkpoints"):
-        simulate(UniformOverUsers(), random_instance(1, 2), 50, 1, marks)
+        simulate(random_instance(1, 2), 50, UniformOverUsers(), seed=1, checkpoints=marks)
 
 
 @pytest.mark.parametrize("rounds", [0, -5, 1e4, 10**30, "10"])
 def test_impossible_rounds_are_refused(rounds: Any) -> None:
-    with pytest.raises(InputError, match="rounds are asked for"):
-        simulate(FairETC(), random_instance(1, 2), rounds, 1)
+    with pytest.raises(InputError, match="rounds is"):
+        simulate(random_instance(1, 2), rounds, FairETC(), seed=1)
 
 
 def test_what_is_no_learner_or_instance_is_refused() -> None:
     instance = random_instance(2, 3, seed=1)
     for wrong in ("fair-voi", FairVOI):
         with pytest.raises(InputError, match="give a learner itself"):
-            simulate(wrong, instance, 50, 1)  # type: ignore[call-overload]
-    with pytest.raises(InputError, match="give the learner first"):
-        simulate(FairVOI(), FairVOI(), 50, 1)  # type: ignore[call-overload]
+            simulate(instance, 50, wrong, seed=1)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="give an Instance"):
+        simulate(FairVOI(), 50, FairVOI(), seed=1)  # type: ignore[arg-type]
 
 
 def test_unless_told_it_is_fair_voi_who_plays() -> None:
     instance = random_instance(2, 3, 0.1, 1)
-    named = simulate(FairVOI(), instance, 50, 1, 7)
-    assert_identical(simulate(instance, 50, 1, 7), named)
+    named = simulate(instance, 50, FairVOI(), seed=1, checkpoints=7)
     assert_identical(simulate(instance, rounds=50, seed=1, checkpoints=7), named)
     assert_identical(simulate(instance=instance, rounds=50, seed=1, checkpoints=7), named)
-    assert_identical(simulate(None, instance, 50, 1, 7), named)
+    assert_identical(simulate(instance, 50, None, seed=1, checkpoints=7), named)
     assert_identical(
         simulate(learner=FairVOI(), instance=instance, rounds=50, seed=1, checkpoints=7), named
     )
@@ -375,13 +380,13 @@ def test_unless_told_it_is_fair_voi_who_plays() -> None:
 @pytest.mark.parametrize("seed", [-1, 0.5, None, "1"])
 def test_impossible_seeds_are_refused(seed: Any) -> None:
     with pytest.raises(InputError, match="the seed is"):
-        simulate(FairETC(), random_instance(1, 2), 10, seed)
+        simulate(random_instance(1, 2), 10, FairETC(), seed=seed)
 
 
 def test_an_instance_without_a_winner_is_refused_by_name() -> None:
     circle = [[0.5, 0.9, 0.1], [0.1, 0.5, 0.9], [0.9, 0.1, 0.5]]
     with pytest.raises(InputError, match="ann"):
-        simulate(FairETC(), Instance([circle], users=["ann"]), 10, 1)
+        simulate(Instance([circle], users=["ann"]), 10, FairETC(), seed=1)
 
 
 @EACH
@@ -389,12 +394,14 @@ def test_users_without_a_winner_may_be_allowed_and_are_told(name: str) -> None:
     """Bob goes round in a circle; scores are then relative to the arm whose worst duel is best."""
     circle = [[0.5, 0.9, 0.4], [0.1, 0.5, 0.8], [0.6, 0.2, 0.5]]
     tensor = [TWO_USERS.preferences[0], circle]
-    run = simulate(LEARNERS[name], Instance(tensor, ["ann", "bob"], reference="maximin"), 500, 1)
+    run = simulate(
+        Instance(tensor, ["ann", "bob"], reference="maximin"), 500, LEARNERS[name], seed=1
+    )
     assert run.without_winner == ("bob",)
     scores = np.array([TWO_USERS.scores[0], [1.0, 0.2, 1.0]])
     assert run.best == Nash().maximize(scores).value
-    assert (run.utilities <= run.rounds[:, None] + 1e-9).all()
-    assert simulate(LEARNERS[name], TWO_USERS, 50, 1).without_winner == ()
+    assert (run.utilities <= run.checkpoints[:, None] + 1e-9).all()
+    assert simulate(TWO_USERS, 50, LEARNERS[name], seed=1).without_winner == ()
 
 
 # Seeds
@@ -402,9 +409,9 @@ def test_users_without_a_winner_may_be_allowed_and_are_told(name: str) -> None:
 
 @EACH
 def test_the_same_seed_gives_the_same_run(name: str) -> None:
-    first, second = (simulate(LEARNERS[name], TWO_USERS, 9000, 9) for _ in range(2))
+    first, second = (simulate(TWO_USERS, 9000, LEARNERS[name], seed=9) for _ in range(2))
     assert_identical(first, second)
-    other = simulate(LEARNERS[name], TWO_USERS, 9000, 10)
+    other = simulate(TWO_USERS, 9000, LEARNERS[name], seed=10)
     assert not np.array_equal(first.utilities, other.utilities)
 
 
@@ -419,7 +426,9 @@ def test_a_generator_goes_on() -> None:
 
     def two() -> list[Trajectory]:
         rng = np.random.default_rng(3)
-        return [simulate(UniformOverUsers(winners=(0, 1)), TWO_USERS, 99, rng) for _ in range(2)]
+        return [
+            simulate(TWO_USERS, 99, UniformOverUsers(winners=(0, 1)), seed=rng) for _ in range(2)
+        ]
 
     for one, again in zip(two(), two(), strict=True):
         assert_identical(one, again)
@@ -430,7 +439,7 @@ def test_a_generator_goes_on() -> None:
 PROGRAM = """
 from fairduel.environments import random_instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, UniformOverUsers
-from fairduel.simulation.loop import simulate
+from fairduel.simulation import simulate
 
 instance = random_instance(2, 3, 0.3, 1)
 for learner in (FairETC(), FairEpsilonGreedy(), UniformOverUsers.as_run()):
@@ -444,7 +453,7 @@ def test_the_same_in_another_process() -> None:
     instance = random_instance(2, 3, 0.3, 1)
     learners: list[Any] = [FairETC(), FairEpsilonGreedy(), UniformOverUsers.as_run()]
     for learner in learners:
-        run = simulate(learner, instance, 5000, 7, 50)
+        run = simulate(instance, 5000, learner, seed=7, checkpoints=50)
         here.append([a.tobytes().hex() for a in (run.utilities, run.earned, run.policy)])
     environment = dict(os.environ, PYTHONHASHSEED="12345")
     there = subprocess.run(
@@ -471,7 +480,7 @@ def offers(learner: Any, rounds: int) -> int:
             return super().ask(state)
 
     counting = Counting(**vars(learner))
-    run = simulate(counting, random_instance(3, 4, 0.2, 1), rounds, 1, 10)
+    run = simulate(random_instance(3, 4, 0.2, 1), rounds, counting, seed=1, checkpoints=10)
     assert sum(run.phases.values()) == rounds
     return len(asked)
 
@@ -489,5 +498,8 @@ def test_offers_of_epsilon_greedy_grow_with_its_explorations() -> None:
 
 def test_checkpoints_accept_what_numpy_counts() -> None:
     counts: list[Any] = [5, np.int64(5)]
-    runs = [simulate(UniformOverUsers(), random_instance(1, 2), 50, 1, c) for c in counts]
-    assert [len(run.rounds) for run in runs] == [5, 5]
+    runs = [
+        simulate(random_instance(1, 2), 50, UniformOverUsers(), seed=1, checkpoints=c)
+        for c in counts
+    ]
+    assert [len(run.checkpoints) for run in runs] == [5, 5]

@@ -15,9 +15,9 @@ from scipy.optimize import minimize
 
 import fairduel.welfare
 from fairduel._arrays import Floats
-from fairduel.environments.generate import random_instance
+from fairduel.environments import random_instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI
-from fairduel.simulation.loop import simulate
+from fairduel.simulation import simulate
 from fairduel.testing import WELFARE_LAWS
 from fairduel.welfare import Egalitarian, Nash, Solution, Utilitarian, Welfare
 from fairduel.welfare.registry import by_name
@@ -67,7 +67,7 @@ def test_the_papers_learners_maximise_it(learner: Any) -> None:
     """Their policy is better than a uniform one, and about the best."""
     instance, welfare = random_instance(2, 3, seed=2), SoftMinimum()
     winners = tuple(instance.winners.tolist())
-    run = simulate(learner(welfare=welfare, winners=winners), instance, 3000, 1, 1)
+    run = simulate(instance, 3000, learner(welfare=welfare, winners=winners), seed=1, checkpoints=1)
     _assert_good(welfare, instance.scores, run.policy)
 
 
@@ -75,7 +75,7 @@ def test_fair_voi_maximises_it() -> None:
     """Though its kernels have to call back to Python."""
     instance, welfare = random_instance(2, 3, seed=2), SoftMinimum()
     winners = tuple(instance.winners.tolist())
-    run = simulate(FairVOI(welfare=welfare, winners=winners), instance, 60, 1, 1)
+    run = simulate(instance, 60, FairVOI(welfare=welfare, winners=winners), seed=1, checkpoints=1)
     assert run.phases["explore"] > 0
     _assert_good(welfare, instance.scores, run.policy)
 
@@ -122,7 +122,10 @@ def test_a_compiled_objective_is_the_value_and_the_gradient(welfare: Welfare) ->
 
 def test_called_back_or_compiled_the_run_is_the_same() -> None:
     instance = random_instance(3, 4, seed=4)
-    runs = [simulate(FairVOI(welfare=kind()), instance, 200, 1, 5) for kind in (Nash, PlainNash)]
+    runs = [
+        simulate(instance, 200, FairVOI(welfare=kind()), seed=1, checkpoints=5)
+        for kind in (Nash, PlainNash)
+    ]
     np.testing.assert_allclose(runs[0].earned, runs[1].earned, rtol=1e-9)
 
 

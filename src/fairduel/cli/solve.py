@@ -9,13 +9,6 @@ import typer
 
 from fairduel.cli.output import console, print_json
 
-LABELS = {
-    "nash": ("Nash welfare", True),
-    "frank-wolfe": ("Nash welfare", True),
-    "utilitarian": ("mean utility", True),
-    "egalitarian": ("smallest utility", False),
-}
-
 
 def solve(
     file: Annotated[
@@ -44,8 +37,9 @@ def solve(
 
     source = "standard input" if file == "-" else file
     table = read_scores(sys.stdin.buffer.read() if file == "-" else read_whole(file), source)
-    solution = specs.welfare(welfare, table.weights).maximize(table.scores)
+    objective = specs.welfare(welfare, table.weights)
+    solution = objective.maximize(table.scores)
     if as_json:
-        print_json(terminal.solution_data(table, solution, welfare, *LABELS[welfare]))
+        print_json(terminal.solution_data(table, solution, objective))
     else:
-        terminal.print_solution(console(), table, solution, *LABELS[welfare])
+        terminal.print_solution(console(), table, solution, objective)

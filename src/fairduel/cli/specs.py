@@ -16,16 +16,10 @@ from fairduel.errors import InputError
 from fairduel.experiments import Checkpoints
 from fairduel.instance import Instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
-from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian, Welfare
+from fairduel.welfare import Utilitarian, Welfare
+from fairduel.welfare.registry import by_name
 
 Settings = TypeVar("Settings")
-
-WELFARES: dict[str, Callable[..., Welfare]] = {
-    "nash": Nash,
-    "utilitarian": Utilitarian,
-    "egalitarian": Egalitarian,
-    "frank-wolfe": FrankWolfe,
-}
 
 # The paper's utilitarian baselines are its own learners with another welfare.
 LEARNERS: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -50,13 +44,14 @@ OWN_LEARNER = re.compile(r"(?P<module>[^\W\d][\w.]*):[^\W\d]\w*(:.*)?")
 
 
 def welfare(name: str, weights: tuple[float, ...] | None = None) -> Welfare:
-    """A welfare by its name in ``WELFARES``; some take weights of the users."""
-    kind = WELFARES[one_of("welfare", name, WELFARES)]
-    if weights is None:
-        return kind()
-    if kind not in (Nash, Utilitarian):
-        raise InputError(f"the welfare {name!r} takes no weights: use nash or utilitarian.")
-    return kind(weights=weights)
+    """Return a welfare by its name; some take weights of the users."""
+    welfares = by_name()
+    kind: Any = welfares[one_of("welfare", name, welfares)]
+    if weights is not None and "weights" not in get_type_hints(kind):
+        weighted = [each for each, kind in welfares.items() if "weights" in get_type_hints(kind)]
+        raise InputError(f"the welfare {name!r} takes no weights: use {' or '.join(weighted)}.")
+    made: Welfare = kind() if weights is None else kind(weights=weights)
+    return made
 
 
 def learner(text: str, preset: str = "as_written") -> Learner[Any]:

@@ -144,8 +144,8 @@ def short_label(thing: object) -> str:
 
 def _shown(value: object) -> str:
     # What has a short repr of its own, like an Instance, knows best.
-    plain = dataclasses.is_dataclass(value) and value.__dataclass_params__.repr  # type: ignore[attr-defined]
-    return short_label(value) if plain else repr(value)
+    settings = getattr(value, "__dataclass_params__", None)
+    return repr(value) if settings is None or not settings.repr else short_label(value)
 
 
 def _default(field: dataclasses.Field[Any]) -> object:

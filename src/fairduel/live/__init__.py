@@ -1,1 +1,18 @@
 """Live use: sessions with named users, whose answers come when they come."""
+
+from fairduel.live.recommendation import Interval, Recommendation, SessionOutlook
+from fairduel.live.session import Session
+from fairduel.live.storage import Journal, Storage
+from fairduel.live.votes import SKIP, TIE, Duel
+
+__all__ = [
+    "SKIP",
+    "TIE",
+    "Duel",
+    "Interval",
+    "Journal",
+    "Recommendation",
+    "Session",
+    "SessionOutlook",
+    "Storage",
+]

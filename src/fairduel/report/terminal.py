@@ -16,7 +16,7 @@ from fairduel.report.metrics import METRICS
 from fairduel.report.numbers import plus_minus
 from fairduel.report.statistics import Estimate
 from fairduel.report.summary import Summary
-from fairduel.welfare import Solution
+from fairduel.welfare import Solution, Welfare
 
 NAME_WIDTH = 15  # enough for the paper's learners; longer names fold
 LEAST_NAME_WIDTH = 8  # where the numbers need the room
@@ -103,19 +103,14 @@ def _cell(estimate: Estimate, sign: str, starred: bool) -> Text:
     return Text(("*" if starred else "") + plus_minus(estimate, sign), "bold" if starred else "")
 
 
-def solution_data(
-    table: ScoreTable, solution: Solution, name: str, label: str, relative: bool
-) -> dict[str, Any]:
-    """Return a solution as plain data, with names; a gap that is not finite is None.
-
-    name: of the welfare. label, relative: as in ``certificate``.
-    """
+def solution_data(table: ScoreTable, solution: Solution, welfare: Welfare) -> dict[str, Any]:
+    """Return a solution as plain data, with names; a gap that is not finite is None."""
     policy, utilities = solution.policy.tolist(), solution.utilities.tolist()
     return {
-        "welfare": name,
+        "welfare": welfare.name,
         "value": _finite(solution.value),
         "gap": _finite(solution.gap),
-        "certificate": certificate(solution, label, relative),
+        "certificate": certificate(solution, welfare),
         "arms": [{"arm": arm, "probability": p} for arm, p in zip(table.arms, policy, strict=True)],
         "users": [
             {"user": user, "utility": u} for user, u in zip(table.users, utilities, strict=True)
@@ -125,7 +120,7 @@ def solution_data(
 
 
 def print_solution(
-    console: Console, table: ScoreTable, solution: Solution, label: str, relative: bool
+    console: Console, table: ScoreTable, solution: Solution, welfare: Welfare
 ) -> None:
     """Print the arms to play, what every user gets, and the proof that it is the best."""
     arms = zip(table.arms, solution.policy.tolist(), strict=True)
@@ -136,24 +131,22 @@ def print_solution(
         console.print(f"{others} more with probability 0")
     users = zip(table.users, solution.utilities.tolist(), strict=True)
     console.print(Text(), _two_columns("User", "Utility", users))
-    console.print(f"\n{label}: {solution.value:.6g}")
-    console.print(f"certificate: {certificate(solution, label, relative)}")
+    console.print(f"\n{welfare.label}: {solution.value:.6g}")
+    console.print(f"certificate: {certificate(solution, welfare)}")
     if solution.unserved:
         names = ", ".join(table.users[user] for user in solution.unserved)
         console.print(f"left out, since no policy gives them anything: {names}")
 
 
-def certificate(solution: Solution, label: str, relative: bool) -> str:
-    """Say how much better any policy could be at most.
-
-    label: what the welfare calls its value. relative: its gap is one of the logarithm.
-    """
+def certificate(solution: Solution, welfare: Welfare) -> str:
+    """Say how much better any policy could be at most."""
     if solution.gap == 0.0:
-        return f"no policy has a higher {label}"
+        return f"no policy has a higher {welfare.label}"
     if math.isinf(solution.gap):
         return "none: somebody gets nothing here whom another policy would serve"
-    more = f"{100 * math.expm1(solution.gap):.2g} %" if relative else f"{solution.gap:.2g}"
-    return f"no policy has a {label} more than {more} higher"
+    percent = f"{100 * math.expm1(solution.gap):.2g} %"
+    more = percent if welfare.relative else f"{solution.gap:.2g}"
+    return f"no policy has a {welfare.label} more than {more} higher"
 
 
 def _two_columns(name: str, value: str, rows: Iterable[tuple[str, float]]) -> Table:

@@ -1,0 +1,104 @@
+"""What a session recommends, as people see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+from fairduel.live import words
+from fairduel.live.tables import Table, as_html, as_text, printable
+
+_NEVER = 0.005  # arms that are chosen less often than this are summed up
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and the interval that holds the figure with probability 95 %, given the answers."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, repr=False)
+class Recommendation:
+    """How often to choose each arm, and what each user gets by it.
+
+    policy: each arm's share. utilities: 1 is a user's own favourite all the time. favourites: the
+    arm that utilities are relative to: the user's winner if it is known, else the likeliest to
+    beat all others given the answers; None as long as a user has preferred nothing to anything.
+    without_winner: users for whom that arm loses to some other almost surely, so that they have
+    no clear favourite.
+    """
+
+    policy: dict[str, float]
+    utilities: dict[str, Interval]
+    favourites: dict[str, str | None]
+    without_winner: tuple[str, ...]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """A sentence about everybody whose favourite is not clear or not known."""
+        return words.remarks(self.favourites, self.without_winner)
+
+    def __repr__(self) -> str:
+        arms = [f"{arm} {share}" for arm, share in self._shares()]
+        shown = ", ".join(arms[:3]) + (", ..." if len(arms) > 3 else "")
+        return f"{type(self).__name__}({shown}; {len(self.utilities)} users)"
+
+    def __str__(self) -> str:
+        """Return tables and sentences for a terminal."""
+        sentences = "\n".join(map(printable, self._sentences()))
+        return "\n\n".join([*map(as_text, self._tables()), sentences]).rstrip()
+
+    def _repr_html_(self) -> str:
+        """Return the same for a notebook."""
+        sentences = (f"<p>{escape(said)}</p>" for said in self._sentences())
+        return "".join([*map(as_html, self._tables()), *sentences])
+
+    def _sentences(self) -> list[str]:
+        return list(self.remarks)
+
+    def _tables(self) -> tuple[Table, Table]:
+        users = [
+            (
+                user,
+                f"{gets.mean:.0%}",
+                f"{gets.low:.0%} to {gets.high:.0%}",
+                self.favourites[user] or "(not known yet)",
+            )
+            for user, gets in self.utilities.items()
+        ]
+        return (
+            Table(("Choose", "how often"), self._shares(), right=(1,)),
+            Table(("User", "gets", "95% interval", "of always having"), users, right=(1, 2)),
+        )
+
+    def _shares(self) -> list[tuple[str, str]]:
+        """Return arms and their shares, the largest first; what is never chosen in one row."""
+        arms = sorted(self.policy.items(), key=lambda item: -item[1])
+        never = [share for _, share in arms if share < _NEVER]
+        named = arms[: -len(never)] if len(never) > 1 else arms
+        rows = [(arm, f"{share:.0%}") for arm, share in named]
+        if len(never) > 1:
+            rows.append((f"{len(never)} others", f"{sum(never):.0%}"))
+        return rows
+
+
+@dataclass(frozen=True, repr=False)
+class SessionOutlook(Recommendation):
+    """A recommendation, and how far the session has come.
+
+    near_best: the probability that the present policy's welfare is within 1 % of the best.
+    duels_worth_asking: about how many more duels are worth playing for their answers. 0 means
+    that it is time to stop asking: not that the policy is surely the best, but that more answers
+    would cost more than they bring in the duels to come. why: why the last pair was chosen.
+    """
+
+    near_best: float
+    duels_worth_asking: int
+    why: str
+
+    def _sentences(self) -> list[str]:
+        progress = [words.near_best(self.near_best), words.worth_asking(self.duels_worth_asking)]
+        return [*super()._sentences(), *progress, *filter(None, [self.why])]
