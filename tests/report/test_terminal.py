@@ -69,6 +69,17 @@ def test_ties_are_all_best_and_a_single_learner_is_not() -> None:
     assert printed(made_up({"a": [1.0]})).count("*") == 1
 
 
+def test_more_welfare_is_better() -> None:
+    low, high = Estimate(1.0, 0.1), Estimate(2.0, 0.1)
+    summaries = {
+        "worse": Summary(2, dict.fromkeys(METRICS, low), low, 0.1),
+        "better": Summary(2, dict.fromkeys(METRICS, high), low, 0.1),
+    }
+    lines = {line.split()[0]: line for line in printed(summaries, width=160).splitlines() if line}
+    assert lines["better"].count("*2.000") == 3  # the three kinds of welfare
+    assert lines["worse"].count("*1.000") == 2  # regret and Gini
+
+
 def test_note_counts_the_runs_that_there_are() -> None:
     assert "standard errors of 2 runs; seconds" in printed(TWO, width=160)
     some = printed(made_up({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0], "c": [1.0]}), width=160)
