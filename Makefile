@@ -1,22 +1,30 @@
 # Needs Python 3.11 or newer with pip, and make. Everything is installed into .venv and nowhere else.
 #
-#   make demo    compare all learners in the paper's setting: a table, and a picture in demo.png
-#   make test    formatter, linter, strict type checker, tests
-#   make setup   only install
-#   make format  format the code and fix what the linter can fix
-#   make bench   run the benchmarks
-#   make lock    bring requirements.lock in line with pyproject.toml (LOCK_FLAGS=--upgrade: newest)
-#   make clean   remove all that the other commands have made
+#   make demo       compare all learners in the paper's setting: a table, and a picture in demo.png
+#   make test       formatter, linter, strict type checker, tests
+#   make docs       build the site into site/; warnings are errors
+#   make setup      only install
+#   make format     format the code and fix what the linter can fix
+#   make bench      run the benchmarks
+#   make test-busy  run the tests three times in a row beside 8 busy processes
+#   make lock       bring requirements.lock in line with pyproject.toml (LOCK_FLAGS=--upgrade: newest)
+#   make clean      remove all that the other commands have made
 
 PYTHON ?= python3
 LOCK_FLAGS ?=
+PYTEST_ARGS ?=
 DEMO = fairduel simulate --environment paper --preset as_run --runs 30 --plot demo.png
 
 VENV := .venv
 BIN := $(VENV)/bin
 LOCKED := $(VENV)/locked
 INSTALLED := $(VENV)/installed
-SCRIPTS := $(wildcard benchmarks/*.py examples/*.py)
+SCRIPTS := $(wildcard benchmarks/*.py docs/mkdocs/*.py examples/*.py)
+
+# All cores, up to 8: more would wait for the longest test. The kernels are compiled once before,
+# since every process would compile them for itself.
+PYTEST = $(BIN)/python -c 'import fairduel.experiments.warm' && \
+	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal $(PYTEST_ARGS)
 
 # Trust the certificates of the machine, as pip does: closed networks have their own.
 export UV_SYSTEM_CERTS := 1
@@ -24,7 +32,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where this is set every import compiles all over again, and takes 2 to 4 times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test setup format bench lock clean
+.PHONY: demo test docs setup format bench test-busy lock clean
 
 demo: setup
 	$(BIN)/$(DEMO)
@@ -33,7 +41,11 @@ test: setup
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m mypy src tests $(SCRIPTS)
-	$(BIN)/python -m pytest
+	$(PYTEST)
+
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "site/index.html; to search it too: python3 -m http.server --directory site"
 
 setup: $(INSTALLED)
 
@@ -45,13 +57,21 @@ bench: setup
 	missed=0; for file in benchmarks/[!_]*.py; do \
 		echo "== $$file"; $(BIN)/python "$$file" || missed=1; done; exit $$missed
 
+# The busy ones end with the shell that started them, however that ends.
+test-busy: setup
+	@busy=; trap 'kill $$busy; wait' EXIT; trap 'exit 130' INT TERM; \
+	for process in 1 2 3 4 5 6 7 8; do \
+		while kill -0 $$$$ 2> /dev/null; do n=0; while [ $$n -lt 99999 ]; do n=$$((n + 1)); done; done & \
+		busy="$$busy $$!"; done; \
+	for run in 1 2 3; do echo "== run $$run of 3, beside$$busy"; $(PYTEST) || exit; done
+
 lock: setup
 	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
 		--no-header --quiet --all-extras --group dev $(LOCK_FLAGS) \
 		--output-file requirements.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist demo.png
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist site demo.png
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # A new environment with exactly what the lock says. Debian's Python may have no ensurepip: then its

@@ -47,7 +47,7 @@ def committed_files() -> Iterator[Path]:
 
     Left out is what tools make, and at the top what somebody may have put there: logs, results.
     """
-    made = {"__pycache__", "build", "dist"}
+    made = {"__pycache__", "build", "dist", "site"}
     for top in ROOT.iterdir():
         if top.is_file() and top.suffix in OURS and top.name != ".git":
             yield top

@@ -68,6 +68,7 @@ class Script:
 
 
 Play = Duels | Mix | Script
+"""An offer: what a learner wants to play next, until it wants to hear news."""
 
 
 def commit(policy: Floats, rounds: int) -> Mix:

@@ -10,7 +10,9 @@ from fairduel.errors import InputError
 from fairduel.tally import Tally
 
 TIE = "tie"
+"""The answer of a user who likes both as much: half a win for either."""
 SKIP = "skip"
+"""No answer, for now: the user may still answer."""
 
 
 @dataclass(frozen=True)
