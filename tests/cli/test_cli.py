@@ -103,7 +103,7 @@ def test_examples_work(example: str, run: Run) -> None:
 def test_help_is_for_people(run: Run) -> None:
     for text in helps():
         assert "[[G" not in text
-        assert "<list" not in text
+        assert "<list[int" not in text
     assert "--install-completion" in helps()[0]
 
 

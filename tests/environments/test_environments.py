@@ -269,7 +269,7 @@ def test_seeds(make: Make) -> None:
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", True])
 def test_bad_seeds(make: Make, seed: object) -> None:
-    with pytest.raises(InputError, match=f"seed is {seed!r}; give a whole number from 0 up"):
+    with pytest.raises(InputError, match=f"seed is {seed!r}: give a whole number from 0 up"):
         make(seed)
 
 
@@ -279,25 +279,25 @@ def test_bad_seeds(make: Make, seed: object) -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: random_instance(0, 3), "users is 0; give a whole number from 1 up"),
-        (lambda: random_instance(3, 0), "arms is 0; give a whole number from 1 up"),
-        (lambda: random_instance(3, 2.0), "arms is 2.0; give a whole number"),  # type: ignore[arg-type]
-        (lambda: random_instance(3, 3, 0.5), "gap is 0.5; give a number from 0 to below 0.5"),
-        (lambda: random_instance(3, 3, -0.1), "gap is -0.1; give a number from 0"),
-        (lambda: random_instance(3, 3, math.nan), "gap is nan; give a number from 0"),
-        (lambda: random_instance(3, 3, "a"), "gap is 'a'; give a number from 0"),  # type: ignore[arg-type]
-        (lambda: clustered_instance(3, 3, 1.1), "share is 1.1; give a number from 0 to 1"),
-        (lambda: clustered_instance(3, 3, -0.1), "share is -0.1; give a number from 0 to 1"),
-        (lambda: clustered_instance(0, 3, 0.5), "users is 0; "),
+        (lambda: random_instance(0, 3), "users is 0: give a whole number from 1 up"),
+        (lambda: random_instance(3, 0), "arms is 0: give a whole number from 1 up"),
+        (lambda: random_instance(3, 2.0), "arms is 2.0: give a whole number"),  # type: ignore[arg-type]
+        (lambda: random_instance(3, 3, 0.5), "gap is 0.5: give a number from 0 to below 0.5"),
+        (lambda: random_instance(3, 3, -0.1), "gap is -0.1: give a number from 0"),
+        (lambda: random_instance(3, 3, math.nan), "gap is nan: give a number from 0"),
+        (lambda: random_instance(3, 3, "a"), "gap is 'a': give a number from 0"),  # type: ignore[arg-type]
+        (lambda: clustered_instance(3, 3, 1.1), "share is 1.1: give a number from 0 to 1"),
+        (lambda: clustered_instance(3, 3, -0.1), "share is -0.1: give a number from 0 to 1"),
+        (lambda: clustered_instance(0, 3, 0.5), "users is 0: "),
         (lambda: clustered_instance(3, 1, 0.5), "give at least 2 arms or share 1"),
-        (lambda: hard_instance(3, 4, 10), "users is 3; give a whole number from 4 up"),
-        (lambda: hard_instance(4, 3, 10), "arms is 3; give a whole number from 4 up"),
-        (lambda: hard_instance(4, 4, 0), "rounds is 0; give a whole number from 1 up"),
-        (lambda: hard_instance(4, 4, 9, 0.2), "epsilon is 0.2; give a number above 0 and below"),
-        (lambda: hard_instance(4, 4, 9, 0.0), "epsilon is 0.0; give a number above 0 and below"),
+        (lambda: hard_instance(3, 4, 10), "users is 3: give a whole number from 4 up"),
+        (lambda: hard_instance(4, 3, 10), "arms is 3: give a whole number from 4 up"),
+        (lambda: hard_instance(4, 4, 0), "rounds is 0: give a whole number from 1 up"),
+        (lambda: hard_instance(4, 4, 9, 0.2), "epsilon is 0.2: give a number above 0 and below"),
+        (lambda: hard_instance(4, 4, 9, 0.0), "epsilon is 0.0: give a number above 0 and below"),
         (lambda: hard_instance(4, 4, 9, instance=3), "instance is 3; .* a number from 0 to 2"),
-        (lambda: hard_instance(4, 4, 9, instance=-1), "instance is -1; give a whole number"),
-        (lambda: paper_instances(gap=0.7), "gap is 0.7; "),
+        (lambda: hard_instance(4, 4, 9, instance=-1), "instance is -1: give a whole number"),
+        (lambda: paper_instances(gap=0.7), "gap is 0.7: "),
     ],
 )
 def test_bad_settings(call: Callable[[], object], sentence: str) -> None:
