@@ -43,8 +43,8 @@ test: setup
 	$(BIN)/python -m mypy src tests $(SCRIPTS)
 	$(PYTEST)
 
-docs: setup
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+docs: setup # with --quiet mkdocs would pass over warnings
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "site/index.html; to search it too: python3 -m http.server --directory site"
 
 setup: $(INSTALLED)

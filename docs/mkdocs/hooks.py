@@ -16,7 +16,7 @@ PAGES = {
 }
 FILES = ("CITATION.cff", "LICENSE", "examples/lunch.py")
 
-LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)")
+LINK = re.compile(r"\[([^\[\]]*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)]*)?\)")
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
@@ -29,14 +29,20 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Have links that are right in the project's folders be right on the site."""
+    """Have links that are right in the project's folders be right on the site.
+
+    Files that the site does not have, such as the source, are named without a link.
+    """
     sources = {name: source for source, name in PAGES.items()}
     here = page.file.src_uri
     folder = posixpath.dirname(sources.get(here, f"docs/{here}"))
 
     def moved(link: re.Match[str]) -> str:
-        target = posixpath.normpath(posixpath.join(folder, link[1]))
+        label, to, anchor = link.groups("")
+        target = posixpath.normpath(posixpath.join(folder, to))
         name = PAGES.get(target, target.removeprefix("docs/"))
-        return "](" + posixpath.relpath(name, posixpath.dirname(here) or ".")
+        if (ROOT / target).exists() and files.get_file_from_path(name) is None:
+            return label
+        return f"[{label}]({posixpath.relpath(name, posixpath.dirname(here) or '.')}{anchor})"
 
     return LINK.sub(moved, markdown)
