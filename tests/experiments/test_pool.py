@@ -183,7 +183,7 @@ def test_processes_do_the_work(pool: LocalPool) -> None:
 
 def test_task_stops_when_its_time_is_up(pool: LocalPool) -> None:
     tasks = list(run_calls(pool, nap, [0.4 + i / 1000 for i in range(8)]))
-    assert max(len(task) for task in tasks) == 3
+    assert max(len(task) for task in tasks) <= 3  # fewer where a nap takes longer
     assert sum(len(task) for task in tasks) == 8
     assert len({process for task in tasks for _, process in task}) == 2
 
@@ -312,14 +312,14 @@ def test_server_of_workers_is_deaf_to_interrupts_from_its_start(tmp_path: Path) 
 def test_script_without_a_guard_is_told(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "from fairduel.experiments import Cell, sweep\n"
-        "sweep([Cell('random', 'uniform', 10, 0)], 'results', workers=1)\n"
+        "from fairduel import UniformOverUsers, compare\n"
+        "compare(UniformOverUsers(), rounds=10, runs=2, workers=2)\n"
     )
     run = subprocess.run(
         [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert run.returncode == 1
-    assert run.stderr.count('if __name__ == "__main__"') == 2  # by the worker, and by the script
+    assert run.stderr.count('if __name__ == "__main__"') >= 2  # by workers, and by the script
     assert InputError.__name__ in run.stderr.splitlines()[-1]
 
 
