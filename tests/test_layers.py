@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "welfare": LEAVES | {"kernels"},
     "inference": LEAVES | {"kernels", "tally"},
     "learners": LEAVES | LEARNING,
-    "data": LEAVES | {"instance"},
+    "data": LEAVES | {"instance", "welfare"},
     "environments": LEAVES | {"instance", "data"},
     "testing": LEAVES | LEARNING,
     "simulation": LEAVES | LEARNING | {"instance"},

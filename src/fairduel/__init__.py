@@ -6,6 +6,9 @@ A researcher simulates, ``simulate(random_instance(10, 10), 200_000)``, and comp
 The default learner is ``FairVOI()``.
 """
 
+import importlib
+from typing import TYPE_CHECKING
+
 from fairduel import environments
 from fairduel.environments import (
     clustered_instance,
@@ -14,13 +17,11 @@ from fairduel.environments import (
     random_instance,
 )
 from fairduel.errors import InputError
-from fairduel.experiments import Results, compare
 from fairduel.instance import Instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
 from fairduel.learners.tournament import Tournament, identify
 from fairduel.live import SKIP, TIE, Duel, Recommendation, Session
 from fairduel.offers import Duels, Mix, Play, Script
-from fairduel.paper import reproduce
 from fairduel.simulation import (
     Trajectory,
     linear_checkpoints,
@@ -30,7 +31,31 @@ from fairduel.simulation import (
 from fairduel.tally import Tally
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Solution, Utilitarian, Welfare
 
+if TYPE_CHECKING:
+    from fairduel.data import solve
+    from fairduel.experiments import Results, compare
+    from fairduel.paper import reproduce
+
 __version__ = "0.1.0"
+
+# What runs many simulations takes a while to import, and a session needs none of it.
+_IMPORTED_LATER = {
+    "Results": "fairduel.experiments",
+    "compare": "fairduel.experiments",
+    "reproduce": "fairduel.paper",
+    "solve": "fairduel.data",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _IMPORTED_LATER:
+        raise AttributeError(f"module 'fairduel' has no attribute {name!r}")
+    return getattr(importlib.import_module(_IMPORTED_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_IMPORTED_LATER]
+
 
 __all__ = [
     "SKIP",
@@ -70,4 +95,5 @@ __all__ = [
     "random_instance",
     "reproduce",
     "simulate",
+    "solve",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import zipfile
@@ -164,6 +165,23 @@ class Instance:
 
     def __repr__(self) -> str:
         return f"Instance({len(self.users)} users, {len(self.arms)} arms)"
+
+    def _repr_html_(self) -> str:
+        """Return the scores as a table, users in rows; at most 20 of each."""
+        few = slice(20)
+        scores = self.scores if not self.without_winner or self.reference != "condorcet" else None
+        if scores is None:
+            return f"<p>{html.escape(repr(self))}, some without a Condorcet winner</p>"
+        head = "".join(f"<th>{html.escape(arm)}</th>" for arm in self.arms[few])
+        rows = "".join(
+            f"<tr><th>{html.escape(user)}</th>"
+            + "".join(f"<td>{score:.2f}</td>" for score in row[few])
+            + "</tr>"
+            for user, row in zip(self.users[few], scores[few], strict=True)
+        )
+        return (
+            f"<p>{html.escape(repr(self))}: scores</p><table><tr><th></th>{head}</tr>{rows}</table>"
+        )
 
     def __reduce__(self) -> tuple[type[Instance], tuple[object, ...]]:
         # A copy made by pickle or copy is checked and read-only like the original.

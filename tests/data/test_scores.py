@@ -3,14 +3,16 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairduel.data.scores import ScoreTable, read_scores
+from fairduel.data.scores import ScoreTable, read_scores, solve
 from fairduel.errors import InputError
+from fairduel.welfare import Egalitarian, Nash, Utilitarian
 
 SCORES = [[1.0, 0.25], [0.5, 0.75]]
 
@@ -126,3 +128,21 @@ def test_bad_files_are_one_clear_sentence(text: str, said: str) -> None:
 def test_not_text() -> None:
     with pytest.raises(InputError, match="save it as UTF-8"):
         read_scores(b"\xff\xfe1\x00", "scores.csv")
+
+
+def test_solve_takes_arrays_files_and_tables(tmp_path: Path) -> None:
+    scores = [[1.0, 0.2], [0.3, 0.9]]
+    (tmp_path / "scores.csv").write_text(",tea,milk\nAda,1,0.2\nBob,0.3,0.9\n")
+    named = solve(tmp_path / "scores.csv")
+    assert named.policy.tolist() == solve(scores).policy.tolist()
+    assert (named.users, named.arms) == (("Ada", "Bob"), ("tea", "milk"))
+    assert "<td>tea</td>" in named._repr_html_()
+    assert solve(scores, Utilitarian()).policy.tolist() == [1.0, 0.0]
+
+
+def test_weights_of_a_file_go_to_the_welfare(tmp_path: Path) -> None:
+    (tmp_path / "scores.json").write_text('{"scores": [[1, 0.2], [0.3, 0.9]], "weights": [1, 3]}')
+    weighted = Nash(weights=(1.0, 3.0)).maximize([[1.0, 0.2], [0.3, 0.9]])
+    assert solve(tmp_path / "scores.json").policy.tolist() == weighted.policy.tolist()
+    with pytest.raises(InputError, match="'egalitarian' takes no weights"):
+        solve(tmp_path / "scores.json", Egalitarian())

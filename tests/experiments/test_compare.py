@@ -158,3 +158,10 @@ def test_curves_are_means_over_runs(three_runs: Results) -> None:
     assert first.rounds.tolist() == [5000, 10000, 15000, 20000]
     np.testing.assert_array_equal(first.regret, regrets(three_runs, "fair"))
     assert first.utilities.shape == (3, 3)
+
+
+def test_notebooks_show_tables(three_runs: Results) -> None:
+    shown = three_runs._repr_html_()
+    assert shown.startswith("<p>Results(9 simulations)</p>")
+    assert shown.count("<tr>") == 4  # a head and three learners
+    assert '<td class="name short">fair</td>' in shown

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from fairduel.data.scores import ScoreTable
+from fairduel.data.scores import ScoreTable, solve
 from fairduel.report import terminal
 from fairduel.report.metrics import METRICS
 from fairduel.report.statistics import Estimate, estimate
@@ -137,17 +137,17 @@ def test_summaries_data_is_json() -> None:
     ],
 )
 def test_solutions_in_words(welfare: Welfare, said: str) -> None:
-    solution = welfare.maximize(TABLE.scores)
+    solution = solve(TABLE, welfare)
     output = io.StringIO()
     console = Console(file=output, width=80)
-    terminal.print_solution(console, TABLE, solution, welfare)
+    terminal.print_solution(console, solution, welfare)
     text = output.getvalue()
     assert re.search(said, text)
     assert f"{welfare.label}: {solution.value:.6g}" in text
     for name in ("tea", "Ada", "Bob"):
         assert name in text
     assert "gin" not in text
-    data = terminal.solution_data(TABLE, solution, welfare)
+    data = terminal.solution_data(solution, welfare)
     data = json.loads(json.dumps(data, allow_nan=False))
     assert data["welfare"] == welfare.name
     assert re.search(said, data["certificate"])
@@ -176,10 +176,10 @@ def test_certificate_is_the_bound_on_the_welfare(gap: float, relative: bool, sai
 
 def test_users_whom_nothing_serves_are_named() -> None:
     table = ScoreTable(np.array([[1.0], [0.0]]), ("Ada", "[Bob]"), ("tea",))
-    solution = Nash().maximize(table.scores)
+    solution = solve(table)
     output = io.StringIO()
     console = Console(file=output, width=80, markup=False)
-    terminal.print_solution(console, table, solution, Nash())
+    terminal.print_solution(console, solution, Nash())
     assert "left out, since no policy gives them anything: [Bob]" in output.getvalue()
-    data = terminal.solution_data(table, solution, Nash())
+    data = terminal.solution_data(solution, Nash())
     assert data["unserved"] == ["[Bob]"]

@@ -503,3 +503,31 @@ def test_checkpoints_accept_what_numpy_counts() -> None:
         for c in counts
     ]
     assert [len(run.checkpoints) for run in runs] == [5, 5]
+
+
+def test_a_trajectory_shows_itself() -> None:
+    run = simulate(random_instance(3, 4, seed=1), 2_000, UniformOverUsers(), seed=1)
+    assert repr(run).startswith("Trajectory(2,000 rounds, regret ")
+    left, right = run.plot().axes
+    assert left.lines[0].get_ydata()[-1] == run.regret[-1]  # type: ignore[index]
+    heights = [bar.get_height() for bar in right.patches]  # type: ignore[attr-defined]
+    assert heights == (run.utilities[-1] / 2_000).tolist()
+
+
+def test_modules_and_functions_do_not_shadow_each_other() -> None:
+    import fairduel
+    import fairduel.simulation
+
+    assert fairduel.simulation.__name__ == "fairduel.simulation"
+    assert callable(fairduel.simulate)
+    assert fairduel.simulate is fairduel.simulation.simulate
+
+
+def test_regret_is_measured_in_the_welfare_asked_for() -> None:
+    instance = random_instance(3, 4, seed=2)
+    for welfare in (Nash(), Utilitarian()):
+        run = simulate(instance, 500, Stubborn((0.1, 0.2, 0.3, 0.4)), seed=1, welfare=welfare)
+        best = welfare.maximize(instance.scores).value
+        mine = float(welfare.value(instance.scores @ np.array([0.1, 0.2, 0.3, 0.4])))
+        assert run.best == best
+        assert run.regret[-1] == pytest.approx(500 * (best - mine))

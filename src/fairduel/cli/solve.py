@@ -30,16 +30,14 @@ def solve(
       printf ',tea,coffee\\nAda,1,0.2\\nBob,0.3,0.9\\n' | fairduel solve -
       echo '[[1, 0.2], [0.3, 0.9]]' | fairduel solve - --welfare egalitarian --json
     """
-    from fairduel._files import read_whole
     from fairduel.cli import specs
-    from fairduel.data.scores import read_scores
+    from fairduel.data.scores import read_scores, solve
     from fairduel.report import terminal
 
-    source = "standard input" if file == "-" else file
-    table = read_scores(sys.stdin.buffer.read() if file == "-" else read_whole(file), source)
-    objective = specs.welfare(welfare, table.weights)
-    solution = objective.maximize(table.scores)
+    scores = read_scores(sys.stdin.buffer.read(), "standard input") if file == "-" else file
+    objective = specs.welfare(welfare)
+    solution = solve(scores, objective)
     if as_json:
-        print_json(terminal.solution_data(table, solution, objective))
+        print_json(terminal.solution_data(solution, objective))
     else:
-        terminal.print_solution(console(), table, solution, objective)
+        terminal.print_solution(console(), solution, objective)

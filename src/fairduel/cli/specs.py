@@ -43,15 +43,10 @@ ENVIRONMENTS: dict[str, Callable[..., Environment]] = {
 OWN_LEARNER = re.compile(r"(?P<module>[^\W\d][\w.]*):[^\W\d]\w*(:.*)?")
 
 
-def welfare(name: str, weights: tuple[float, ...] | None = None) -> Welfare:
-    """Return a welfare by its name; some take weights of the users."""
+def welfare(name: str) -> Welfare:
+    """Return a welfare by its name."""
     welfares = by_name()
-    kind: Any = welfares[one_of("welfare", name, welfares)]
-    if weights is not None and "weights" not in get_type_hints(kind):
-        weighted = [each for each, kind in welfares.items() if "weights" in get_type_hints(kind)]
-        raise InputError(f"the welfare {name!r} takes no weights: use {' or '.join(weighted)}.")
-    made: Welfare = kind() if weights is None else kind(weights=weights)
-    return made
+    return welfares[one_of("welfare", name, welfares)]()
 
 
 def learner(text: str, preset: str = "as_written") -> Learner[Any]:

@@ -1,4 +1,4 @@
-"""Rankings from files, and people who rank alike grouped into users.
+"""Rankings and scores from files, and people who rank alike grouped into users.
 
 >>> from fairduel.data import group, sushi_stand_in
 >>> clusters = group(sushi_stand_in().sample(500), users=3)
@@ -13,12 +13,14 @@ from fairduel.data.kamishima import read_kamishima
 from fairduel.data.mallows import mallows_mixture, sushi_stand_in
 from fairduel.data.preflib import read_preflib
 from fairduel.data.rankings import Rankings
+from fairduel.data.scores import ScoreTable, read_scores, solve
 from fairduel.data.sushi import DataMissing, find_sushi, load_sushi
 
 __all__ = [
     "Clusters",
     "DataMissing",
     "Rankings",
+    "ScoreTable",
     "Stability",
     "Tree",
     "find_sushi",
@@ -27,6 +29,8 @@ __all__ = [
     "mallows_mixture",
     "read_kamishima",
     "read_preflib",
+    "read_scores",
+    "solve",
     "stability",
     "sushi_stand_in",
     "tree",

@@ -6,15 +6,19 @@ import csv
 import io
 import json
 import math
+import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairduel._arrays import Floats
+from fairduel._files import AnyPath, read_whole
 from fairduel.errors import InputError
+from fairduel.welfare import Nash, Solution, Welfare
 
 KEYS = ("scores", "users", "arms", "weights")
 
@@ -30,6 +34,36 @@ class ScoreTable:
     users: tuple[str, ...]
     arms: tuple[str, ...]
     weights: tuple[float, ...] | None = None
+
+
+def solve(scores: AnyPath | ScoreTable | ArrayLike, welfare: Welfare | None = None) -> Solution:
+    """Return the fairest policy for given scores, with its certificate.
+
+    scores: (D, K), or a CSV or JSON file as ``read_scores`` takes it, or what that returns.
+    welfare: what to maximise; default: ``Nash()``. Weights of the users in a file go to the
+    welfare.
+
+    >>> solve([[1.0, 0.2], [0.3, 0.9]]).policy
+    array([0.625, 0.375])
+    """
+    if isinstance(scores, str | os.PathLike):
+        scores = read_scores(read_whole(scores), os.fspath(scores))
+    welfare = Nash() if welfare is None else welfare
+    if not isinstance(scores, ScoreTable):
+        return welfare.maximize(scores)
+    solution = _weighted(welfare, scores.weights).maximize(scores.scores)
+    return replace(solution, users=scores.users, arms=scores.arms)
+
+
+def _weighted(welfare: Welfare, weights: tuple[float, ...] | None) -> Welfare:
+    if weights is None:
+        return welfare
+    if "weights" not in {field.name for field in fields(welfare)}:  # type: ignore[arg-type]
+        raise InputError(
+            f"the welfare {welfare.name!r} takes no weights and the scores have some: "
+            "use nash or utilitarian, or leave the weights out."
+        )
+    return replace(welfare, weights=weights)  # type: ignore[type-var]
 
 
 def read_scores(data: bytes, source: str) -> ScoreTable:

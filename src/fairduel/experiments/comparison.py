@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from fairduel.experiments.keys import code_digest
 from fairduel.experiments.results import Players, Results, Setting
 from fairduel.report import figures
 from fairduel.report.document import Block, Caution, Document, Picture, Section, Table
+from fairduel.report.html import table_html
 from fairduel.report.learners_figure import RunsOf, learners_figure
 from fairduel.report.metrics import METRICS
 from fairduel.report.numbers import interval
@@ -69,6 +71,15 @@ def _runs_of(results: Results, players: Players) -> list[RunsOf]:
         utilities = results.utilities(cells)[good] / cells[0].rounds
         found.append(RunsOf(label, rounds, regret[good], utilities))
     return found
+
+
+def html_tables(results: Results) -> str:
+    """Return the tables of the report as HTML, for notebooks."""
+    return "".join(
+        f"<h4>{html.escape(_title(results, setting))}</h4>"
+        + table_html(_table(results, players, setting[1]))
+        for setting, players in _with_results(results).items()
+    )
 
 
 def write(results: Results, folder: Path, command: str = "") -> Path:

@@ -51,6 +51,12 @@ class Results:
         failed = f", {len(self.failures):,} failed" if self.failures else ""
         return f"Results({len(self.cells):,} simulations{failed})"
 
+    def _repr_html_(self) -> str:
+        """Return the means of the summary as tables, one for each environment and horizon."""
+        from fairduel.experiments.comparison import html_tables
+
+        return f"<p>{self!r}</p>{html_tables(self)}"
+
     # By cell
 
     def curve(self, cells: Sequence[Cell], metric: str) -> tuple[Ints, Floats]:

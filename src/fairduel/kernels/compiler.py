@@ -11,7 +11,7 @@ import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-NOTICE = "fairduel: compiling its kernels for this machine (once, about 15 s) ...\n"
+NOTICE = "fairduel: compiling its kernels for this machine (once, 15 to 45 s) ...\n"
 
 
 def kernel(*signatures: Any) -> Callable[[F], F]:

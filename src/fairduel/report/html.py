@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -19,6 +20,12 @@ def to_html(document: Document, drawn: dict[str, str]) -> str:
     """Return the page; ``drawn`` has the svg element of each picture by its name."""
     pictures = {each.name: _labelled(drawn[each.name], each.caption) for each in document.pictures}
     return _environment().get_template("report.html.j2").render(document=document, drawn=pictures)
+
+
+def table_html(table: Table) -> str:
+    """Return a table alone, for notebooks."""
+    blocks: Any = _environment().get_template("blocks.html.j2").module
+    return str(blocks.table(table))
 
 
 @cache

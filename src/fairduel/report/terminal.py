@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fairduel.data.scores import ScoreTable
 from fairduel.report.metrics import METRICS
 from fairduel.report.numbers import plus_minus
 from fairduel.report.statistics import Estimate
@@ -103,7 +102,7 @@ def _cell(estimate: Estimate, sign: str, starred: bool) -> Text:
     return Text(("*" if starred else "") + plus_minus(estimate, sign), "bold" if starred else "")
 
 
-def solution_data(table: ScoreTable, solution: Solution, welfare: Welfare) -> dict[str, Any]:
+def solution_data(solution: Solution, welfare: Welfare) -> dict[str, Any]:
     """Return a solution as plain data, with names; a gap that is not finite is None."""
     policy, utilities = solution.policy.tolist(), solution.utilities.tolist()
     return {
@@ -111,30 +110,30 @@ def solution_data(table: ScoreTable, solution: Solution, welfare: Welfare) -> di
         "value": _finite(solution.value),
         "gap": _finite(solution.gap),
         "certificate": certificate(solution, welfare),
-        "arms": [{"arm": arm, "probability": p} for arm, p in zip(table.arms, policy, strict=True)],
-        "users": [
-            {"user": user, "utility": u} for user, u in zip(table.users, utilities, strict=True)
+        "arms": [
+            {"arm": arm, "probability": p} for arm, p in zip(solution.arms, policy, strict=True)
         ],
-        "unserved": [table.users[user] for user in solution.unserved],
+        "users": [
+            {"user": user, "utility": u} for user, u in zip(solution.users, utilities, strict=True)
+        ],
+        "unserved": [solution.users[user] for user in solution.unserved],
     }
 
 
-def print_solution(
-    console: Console, table: ScoreTable, solution: Solution, welfare: Welfare
-) -> None:
+def print_solution(console: Console, solution: Solution, welfare: Welfare) -> None:
     """Print the arms to play, what every user gets, and the proof that it is the best."""
-    arms = zip(table.arms, solution.policy.tolist(), strict=True)
+    arms = zip(solution.arms, solution.policy.tolist(), strict=True)
     played = sorted((pair for pair in arms if pair[1] > 0), key=lambda pair: -pair[1])
     console.print(_two_columns("Arm", "Probability", played))
-    others = len(table.arms) - len(played)
+    others = len(solution.arms) - len(played)
     if others:
         console.print(f"{others} more with probability 0")
-    users = zip(table.users, solution.utilities.tolist(), strict=True)
+    users = zip(solution.users, solution.utilities.tolist(), strict=True)
     console.print(Text(), _two_columns("User", "Utility", users))
     console.print(f"\n{welfare.label}: {solution.value:.6g}")
     console.print(f"certificate: {certificate(solution, welfare)}")
     if solution.unserved:
-        names = ", ".join(table.users[user] for user in solution.unserved)
+        names = ", ".join(solution.users[user] for user in solution.unserved)
         console.print(f"left out, since no policy gives them anything: {names}")
 
 

@@ -17,7 +17,8 @@ class Solution:
     policy: (K,) probabilities of the arms. utilities: (D,) expected scores under the policy.
     value: the welfare of these utilities. gap: how much better any policy can be, at most, in the
     scale of the welfare (see ``Welfare.relative``). unserved: the users whose scores are all
-    zero, so that no policy gives them anything. label: what the value is called.
+    zero, so that no policy gives them anything. label: what the value is called. users, arms:
+    their names; empty where they have none.
     """
 
     policy: Floats
@@ -26,6 +27,8 @@ class Solution:
     gap: float
     unserved: tuple[int, ...] = ()
     label: str = "welfare"
+    users: tuple[str, ...] = ()
+    arms: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         played = np.count_nonzero(self.policy)
@@ -37,7 +40,10 @@ class Solution:
     def _repr_html_(self) -> str:
         """Return the arms that are played as a table, most likely first."""
         order = np.argsort(-self.policy, kind="stable")[: np.count_nonzero(self.policy)]
-        rows = "".join(f"<tr><td>{k}</td><td>{self.policy[k]:.4f}</td></tr>" for k in order)
+        names = self.arms or [str(k) for k in range(self.policy.size)]
+        rows = "".join(
+            f"<tr><td>{html.escape(names[k])}</td><td>{self.policy[k]:.4f}</td></tr>" for k in order
+        )
         return (
             f"<p>{html.escape(self.label)} {self.value:.4g}, gap {self.gap:.1g}; "
             f"utilities {self.utilities.min():.4g} to {self.utilities.max():.4g}</p>"
