@@ -28,6 +28,9 @@ from fairduel.experiments.pool import ONE_THREAD, LocalPool, WorkerDied
 from fairduel.paper import groups
 
 
+LONG = 3600.0  # seconds: nobody waits for it, however busy the machine is
+
+
 @pytest.fixture
 def pool() -> Iterator[LocalPool]:
     made = LocalPool(2)
@@ -194,7 +197,7 @@ def test_item_that_ends_its_worker_every_time_is_found(pool: LocalPool) -> None:
 
 
 def test_worker_killed_from_outside_is_replaced(pool: LocalPool) -> None:
-    first = pool.submit(nap, 60.0)
+    first = pool.submit(nap, LONG)
     second = pool.submit(nap, 0.0)
     other = pool.collect(second)
     third = pool.submit(nap, 0.0)
@@ -267,20 +270,20 @@ def test_closing_at_once_does_not_wait_for_tasks() -> None:
     pool = LocalPool(1)
     pool.collect(pool.submit(double, 1))
     process = pool._idle[0].process.result()
-    pool.submit(nap, 60.0)
+    pool.submit(nap, LONG)
     began = time.monotonic()
     pool.close(at_once=True)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < LONG / 2
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
 
 
 def test_closing_at_once_does_not_wait_for_the_task_of_a_worker_that_is_starting() -> None:
     pool = LocalPool(1)
-    pool.submit(nap, 60.0)
+    pool.submit(nap, LONG)
     began = time.monotonic()
     pool.close(at_once=True)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < LONG / 2
 
 
 def test_server_of_workers_is_deaf_to_interrupts_from_its_start(tmp_path: Path) -> None:
@@ -338,7 +341,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
         assert parent.stdout is not None
         worker = int(parent.stdout.readline())
         parent.kill()
-    for _ in range(1000):
+    for _ in range(15_000):
         try:
             os.kill(worker, 0)
         except ProcessLookupError:
