@@ -69,10 +69,12 @@ def test_users_without_a_winner_are_named() -> None:
     one = Instance([ANN, BOB], ["ann", "bob"])
     assert one.has_winner.tolist() == [True, False]
     assert one.gap == pytest.approx(0.1)
-    with pytest.raises(InputError, match=r"^user 'bob' has no Condorcet winner .no arm is"):
+    with pytest.raises(InputError, match=r"^user 'bob' has no Condorcet winner \(no arm is"):
         _ = one.winners
     three = Instance([BOB, ANN, BOB, BOB], ["b", "ann", "c", "d"])
-    with pytest.raises(InputError, match=r"^users 'b', 'c' and 'd' have no Condorcet winner: "):
+    with pytest.raises(
+        InputError, match=r"^users 'b', 'c' and 'd' have no Condorcet winner \(no arm"
+    ):
         _ = three.scores
 
 
