@@ -44,7 +44,7 @@ def test_a_failure_leaves_what_was_there(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, step, full)
-    with pytest.raises(InputError, match=r"cannot write '.*data\.bin': No space left on device; "):
+    with pytest.raises(InputError, match=r"cannot write '.*data\.bin': No space left on device: "):
         write_whole(path, b"new")
     assert sorted(tmp_path.iterdir()) == before
     assert old is None or path.read_bytes() == old
@@ -132,14 +132,14 @@ def test_paths_that_cannot_be_written(tmp_path: Path, name: str) -> None:
     (tmp_path / "directory").mkdir()
     before = sorted(tmp_path.iterdir())
     path = os.path.join(tmp_path, name) if name else ""
-    with pytest.raises(InputError, match=r"cannot write '.*'.*; give a file name in a directory"):
+    with pytest.raises(InputError, match=r"cannot write '.*'.*: give a file name in a directory"):
         write_whole(path, b"new")
     assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize("name", ["missing.bin", "", "a\0b"])
 def test_paths_that_cannot_be_read(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match=r"cannot read '.*'.*; give the name of a file"):
+    with pytest.raises(InputError, match=r"cannot read '.*'.*: give the name of a file"):
         read_whole(os.path.join(tmp_path, name))
 
 

@@ -1,4 +1,4 @@
-"""Checks of what callers give: whole numbers, numbers in a range, names, seeds."""
+"""Checks of arguments: whole numbers, numbers in a range, names, seeds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Seed: TypeAlias = int | np.random.Generator
 
 
 def whole_number(name: str, value: object, least: int = 1, most: int | None = None) -> int:
-    """Return a whole number of at least ``least`` and at most ``most``."""
+    """Return ``value`` if it is a whole number from ``least`` to ``most``."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):  # type: ignore[operator]
         span = f"from {least} up" if most is None else f"from {least} to {most:,}"
@@ -23,14 +23,14 @@ def whole_number(name: str, value: object, least: int = 1, most: int | None = No
 
 
 def number_within(name: str, value: object, rule: str, low: float, high: float) -> float:
-    """Return a number that is neither NaN nor outside [low, high]; ``rule`` says so in words."""
+    """Return ``value`` if it is a number in [low, high]; ``rule`` is that range in words."""
     if not isinstance(value, int | float | np.integer | np.floating) or not low <= value <= high:
         raise InputError(f"{name} is {value!r}: give a number {rule}.")
     return float(value)
 
 
 def one_of(what: str, name: str, names: Iterable[str]) -> str:
-    """Return the name if it is one of ``names``; else suggest the nearest of them."""
+    """Return ``name`` if it is one of ``names``; otherwise suggest the closest match."""
     choices = list(names)
     if name in choices:
         return name
@@ -40,7 +40,7 @@ def one_of(what: str, name: str, names: Iterable[str]) -> str:
 
 
 def random_generator(seed: Seed) -> np.random.Generator:
-    """Return the generator given, or a new one from a whole number."""
+    """Return ``seed`` if it is a generator, else a new generator seeded with it."""
     if isinstance(seed, np.random.Generator):
         return seed
     return np.random.default_rng(whole_number("seed", seed, 0))

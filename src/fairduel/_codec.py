@@ -14,7 +14,7 @@ Json = Any
 
 
 def encode(value: object) -> Json:
-    """A value as JSON data. Lists stand for tuples, and a dataclass carries its name."""
+    """Return a value as JSON data. Lists stand for tuples, and a dataclass carries its name."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.generic):
@@ -33,12 +33,12 @@ def encode(value: object) -> Json:
 
 
 def decode(data: Json, classes: Iterable[type]) -> Any:
-    """What ``encode`` was given; ``classes`` are the dataclasses that may occur."""
+    """Return what ``encode`` was given; ``classes`` are the dataclasses that may occur."""
     return _decode(data, {cls.__name__: cls for cls in classes})
 
 
 def classes_in(cls: type) -> set[type]:
-    """A dataclass and those that its fields are declared to hold."""
+    """Return a dataclass and those that its fields are declared to hold."""
     found: set[type] = set()
     waiting: list[Any] = [cls]
     while waiting:
@@ -67,7 +67,7 @@ def _decode(data: Json, classes: dict[str, type]) -> Any:
 
 
 def _flat(array: np.ndarray[Any, Any]) -> list[Any]:
-    """The values in order; whole numbers without their '.0', which reads back the same."""
+    """Return the values in order; whole numbers lose their '.0', which reads back the same."""
     values = array.ravel().tolist()
     if array.dtype.kind != "f":
         return values

@@ -14,23 +14,23 @@ AnyPath = str | os.PathLike[str]
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, unless they are there."""
+    """Create a folder and its missing parents."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         in_the_way = isinstance(error, FileExistsError | NotADirectoryError)
         reason = "a file has that name, or that of a folder above" if in_the_way else error.strerror
         raise InputError(
-            f"cannot make the folder {str(folder)!r}: {reason}; give another one."
+            f"cannot make the folder {str(folder)!r}: {reason}: give another one."
         ) from error
 
 
 def write_whole(path: AnyPath, data: bytes) -> None:
-    """Write ``data`` to the file ``path``, all of it, or leave what was there as it was.
+    """Write all of ``data`` to the file ``path``, or leave the file as it was.
 
     The bytes go to a temporary file beside it, which takes the name once they are on disk. An
     existing file keeps its permissions, a new one gets those of the umask; a symbolic link keeps
-    pointing to the file that is written. The directory has to exist.
+    pointing to the file that is written. The directory must exist.
     """
     try:
         target = Path(os.path.realpath(path))
@@ -45,32 +45,32 @@ def write_whole(path: AnyPath, data: bytes) -> None:
             raise
     except (OSError, ValueError) as error:
         raise InputError(
-            f"cannot write {os.fspath(path)!r}: {_reason(error)}; "
+            f"cannot write {os.fspath(path)!r}: {_reason(error)}: "
             "give a file name in a directory that exists and can be written to."
         ) from error
     _settle(target.parent)
 
 
 def read_whole(path: AnyPath) -> bytes:
-    """The bytes of the file ``path``."""
+    """Return the bytes of the file ``path``."""
     try:
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:
         raise InputError(
-            f"cannot read {os.fspath(path)!r}: {_reason(error)}; "
+            f"cannot read {os.fspath(path)!r}: {_reason(error)}: "
             "give the name of a file that exists and can be read."
         ) from error
 
 
 def _mode_of(target: Path) -> int | None:
-    """The permissions of the file to be replaced, or None where there is none yet."""
+    """Return the permissions of the file to be replaced, or None if there is none yet."""
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
         return None
     # Taking over the name of a device or a pipe would destroy it.
     if not stat.S_ISREG(mode):
-        raise OSError("it is there and is not a regular file")
+        raise OSError("it exists and is not a regular file")
     # Only the directory's permissions stop a replacement; honour the file's own as well.
     if not os.access(target, os.W_OK):
         raise OSError("the file is write-protected")
@@ -88,7 +88,7 @@ def _write_new(temporary: Path, data: bytes, mode: int | None) -> None:
 
 
 def _settle(directory: Path) -> None:
-    """Put the new name on disk as well, where the system lets a directory be synchronised."""
+    """Sync the directory too, where the system allows it, so that the new name is on disk."""
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
         try:

@@ -2,4 +2,4 @@
 
 
 class InputError(ValueError):
-    """Something given to fairduel is wrong: one sentence says what, where, and what to do."""
+    """Bad input to fairduel: one sentence says what is wrong, where, and what to do."""

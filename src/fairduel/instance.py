@@ -35,8 +35,8 @@ class Instance:
 
     ``preferences[d, i, j]`` is the probability that user d prefers arm i to arm j. So
     ``P[d, i, j] + P[d, j, i] = 1`` and ``P[d, i, i] = 1/2`` (both to 1e-9; the diagonal is then
-    set to 1/2 exactly). ``users`` and ``arms`` are names, "user 1", "arm 1" and so on if none
-    are given. Two instances with the same numbers, names and reference are equal.
+    set to 1/2 exactly). ``users`` and ``arms`` are names, by default "user 1", "arm 1" and so
+    on. Two instances with the same numbers, names and reference are equal.
 
     A user need not have a Condorcet winner: ``without_winner`` names those who do not.
     ``reference`` says what their scores are relative to. With "condorcet", as in the paper, they
@@ -58,7 +58,7 @@ class Instance:
     ) -> None:
         tensor = _checked(preferences)
         if reference not in REFERENCES:
-            raise InputError(f"the reference is {reference!r}; use {' or '.join(REFERENCES)}.")
+            raise InputError(f"the reference is {reference!r}: use {' or '.join(REFERENCES)}.")
         object.__setattr__(self, "reference", reference)
         object.__setattr__(self, "preferences", _frozen(tensor))
         object.__setattr__(self, "users", _names("user", users, tensor.shape[0]))
@@ -66,7 +66,7 @@ class Instance:
 
     @cached_property
     def has_winner(self) -> Bools:
-        """(D,) whether each user has a Condorcet winner."""
+        """(D,) Whether each user has a Condorcet winner."""
         return _frozen(np.any(self._beats_all, axis=1))
 
     @cached_property
@@ -76,22 +76,22 @@ class Instance:
 
     @cached_property
     def winners(self) -> Ints:
-        """(D,) each user's Condorcet winner: the arm preferred to every other (Assumption 3.1)."""
+        """(D,) Each user's Condorcet winner: the arm preferred to every other (Assumption 3.1)."""
         without = [repr(user) for user in self.without_winner]
         if without:
             who = (
                 f"user {without[0]} has" if len(without) == 1 else f"users {_listed(without)} have"
             )
             raise InputError(
-                f"{who} no Condorcet winner: no arm is preferred to every other arm with "
-                "probability above 1/2; change those preferences, leave such users out, or give "
+                f"{who} no Condorcet winner (no arm is preferred to every other arm with "
+                "probability above 1/2): change those preferences, leave such users out, or give "
                 "reference='maximin'."
             )
         return _frozen(self._beats_all.argmax(axis=1).astype(np.int64))
 
     @cached_property
     def references(self) -> Ints:
-        """(D,) the arm that each user's scores are relative to: the winner, if there is one."""
+        """(D,) The arm that each user's scores are relative to: the winner, if there is one."""
         if self.reference == "condorcet":
             return self.winners
         worst = self.preferences.min(axis=2)
@@ -100,7 +100,7 @@ class Instance:
 
     @cached_property
     def scores(self) -> Floats:
-        """(D, K) the score of each arm for each user, 2 P[d, i, winner of d] (Section 3.2).
+        """(D, K) The score of each arm for each user, 2 P[d, i, winner of d] (Section 3.2).
 
         The winner's own score is exactly 1.
         """
@@ -111,7 +111,7 @@ class Instance:
     def gap(self) -> float:
         """The smallest |P[d, i, j] - 1/2| over i != j (Delta of Theorem 4.2).
 
-        With a single arm there is no pair; the gap is then 1/2, the largest that can be.
+        With a single arm there is no pair; the gap is then 1/2, the largest possible.
         """
         arms = len(self.arms)
         if arms == 1:
@@ -131,7 +131,7 @@ class Instance:
     def save(self, path: AnyPath) -> None:
         """Write everything to one ``.npz`` or ``.json`` file, whole or not at all.
 
-        Loading it gives an equal instance, to the bit.
+        Loading it returns an equal instance, to the bit.
         """
         write = {".npz": _to_npz, ".json": _to_json}[_suffix(path)]
         write_whole(path, write(self))
@@ -140,8 +140,8 @@ class Instance:
     def load(cls, path: AnyPath) -> Instance:
         """Read an instance from a ``.npz`` or ``.json`` file.
 
-        A JSON file may be written by hand: an object with "preferences" (nested lists) and, if
-        wanted, "users" and "arms" (lists of names) and "reference".
+        A JSON file may be written by hand: an object with "preferences" (nested lists) and,
+        optionally, "users" and "arms" (lists of names) and "reference".
         """
         read = {".npz": _from_npz, ".json": _from_json}[_suffix(path)]
         data = read_whole(path)
@@ -192,7 +192,7 @@ class Instance:
 
 
 def _checked(preferences: ArrayLike) -> Floats:
-    """A fresh (D, K, K) float array that obeys every rule of a preference tensor."""
+    """Return a fresh (D, K, K) float array that satisfies every rule of a preference tensor."""
     tensor = _numbers(preferences)
     _check_shape(tensor.shape)
     _refuse(tensor, ~np.isfinite(tensor), "is {value}, which is not a finite number")
@@ -201,13 +201,13 @@ def _checked(preferences: ArrayLike) -> Floats:
     _refuse(
         tensor,
         diagonal & (np.abs(tensor - 0.5) > TOLERANCE),
-        "is {value}; an arm against itself has to be 1/2",
+        "is {value}: an arm against itself has to be 1/2",
     )
     mirror = tensor.transpose(0, 2, 1)
     _refuse(
         tensor,
         np.abs(tensor + mirror - 1) > TOLERANCE,
-        "is {value} and the reverse, [{d}, {j}, {i}], is {reverse}; they have to add up to 1",
+        "is {value} and the reverse, [{d}, {j}, {i}], is {reverse}: they have to add up to 1",
     )
     tensor[:, diagonal] = 0.5
     return tensor
@@ -221,7 +221,7 @@ def _numbers(preferences: ArrayLike) -> Floats:
             for place, value in np.ndenumerate(given):
                 if not isinstance(value, Real):
                     raise InputError(
-                        f"preferences{list(place)} is {value!r}; every entry has to be a number."
+                        f"preferences{list(place)} is {value!r}: every entry has to be a number."
                     )
         # Adding zero copies, and turns -0.0 into 0.0 so that equal instances hash alike.
         tensor: Floats = given.astype(np.float64) + 0.0
@@ -230,49 +230,49 @@ def _numbers(preferences: ArrayLike) -> Floats:
         raise
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            "preferences have to be a (users, arms, arms) tensor of numbers; what was given "
-            "does not fit into one: give nested lists of equal lengths."
+            "preferences have to be a (users, arms, arms) tensor of numbers, which what was "
+            "given does not fit into: give nested lists of equal lengths."
         ) from error
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) != 3 or shape[1] != shape[2]:
         raise InputError(
-            f"preferences have shape {shape}; give a (users, arms, arms) tensor, "
+            f"preferences have shape {shape}: give a (users, arms, arms) tensor, "
             "one square matrix for each user."
         )
     if 0 in shape:
         raise InputError(
-            f"preferences have shape {shape}; there has to be at least one user and one arm."
+            f"preferences have shape {shape}: there has to be at least one user and one arm."
         )
 
 
 def _refuse(tensor: Floats, bad: Bools, problem: str) -> None:
-    """Complain about the first bad entry, if any."""
+    """Raise an error about the first bad entry, if any."""
     if not bad.any():
         return
     d, i, j = (int(index) for index in np.argwhere(bad)[0])
     value, reverse = float(tensor[d, i, j]), float(tensor[d, j, i])
-    told = problem.format(d=d, i=i, j=j, value=value, reverse=reverse)
-    raise InputError(f"preferences[{d}, {i}, {j}] {told}.")
+    described = problem.format(d=d, i=i, j=j, value=value, reverse=reverse)
+    raise InputError(f"preferences[{d}, {i}, {j}] {described}.")
 
 
 def _names(kind: str, given: Iterable[str] | None, count: int) -> tuple[str, ...]:
     if given is None:
         return tuple(f"{kind} {index + 1}" for index in range(count))
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InputError(f"{kind}s is {given!r}; give a list of {count} names.")
+        raise InputError(f"{kind}s is {given!r}: give a list of {count} names.")
     names = tuple(given)
     for name in names:
         if not isinstance(name, str) or not name:
-            raise InputError(f"{kind} name {name!r} is not usable; give a text that is not empty.")
+            raise InputError(f"{kind} name {name!r} is not usable: give a text that is not empty.")
     if len(names) != count:
         raise InputError(
-            f"there are {len(names)} {kind} names for {count} {kind}s; give one name for each."
+            f"there are {len(names)} {kind} names for {count} {kind}s: give one name for each."
         )
     if len(set(names)) != count:
         twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"{kind} name {twice!r} is given twice; names have to be unique.")
+        raise InputError(f"{kind} name {twice!r} is given twice: names have to be unique.")
     return tuple(str(name) for name in names)
 
 
@@ -292,7 +292,7 @@ def _suffix(path: AnyPath) -> str:
     suffix = Path(path).suffix.lower()
     if suffix not in (".npz", ".json"):
         raise InputError(
-            f"the file name {str(path)!r} does not say which format to use; "
+            f"the file name {str(path)!r} does not say which format to use: "
             "end it with .npz or .json."
         )
     return suffix
@@ -305,13 +305,13 @@ def _header(instance: Instance) -> dict[str, object]:
         "users": list(instance.users),
         "arms": list(instance.arms),
     }
-    if instance.reference != "condorcet":  # so that versions that know no other read the rest
+    if instance.reference != "condorcet":  # so that versions that know no other can read the rest
         header["reference"] = instance.reference
     return header
 
 
 def _to_json(instance: Instance) -> bytes:
-    """Readable: one line for each row of a preference matrix."""
+    """Return readable JSON: one line for each row of a preference matrix."""
     lines = [f'  "{key}": {json.dumps(value)},' for key, value in _header(instance).items()]
     users = [
         "    [\n" + ",\n".join(f"      {json.dumps(row)}" for row in matrix) + "\n    ]"
@@ -326,7 +326,7 @@ def _from_json(data: bytes) -> object:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise InputError(
-            "it is not complete JSON; save it again or restore it from a copy."
+            "it is not complete JSON: save it again or restore it from a copy."
         ) from error
 
 
@@ -356,7 +356,7 @@ def _from_npz(data: bytes) -> object:
         OverflowError,
     ) as error:
         raise InputError(
-            "it is not a complete instance file; save it again or restore it from a copy."
+            "it is not a complete instance file: save it again or restore it from a copy."
         ) from error
 
 
@@ -366,21 +366,21 @@ def _npy(data: bytes) -> np.ndarray[Any, Any]:
 
 
 def _fields(content: object) -> dict[str, Any]:
-    """The arguments of Instance, from the content of a file of either format."""
+    """Return the arguments of Instance, from the content of a file of either format."""
     if not isinstance(content, dict) or content.get("format", FORMAT) != FORMAT:
-        raise InputError("it holds something other than an instance; give an instance file.")
+        raise InputError("it holds something other than an instance: give an instance file.")
     if content.get("version", VERSION) != VERSION:
         raise InputError(
             f"it has version {content['version']!r} of the format and this fairduel reads "
-            f"version {VERSION}; update fairduel or save the file again."
+            f"version {VERSION}: update fairduel or save the file again."
         )
     if "preferences" not in content:
-        raise InputError('it has no "preferences"; give an instance file.')
+        raise InputError('it has no "preferences": give an instance file.')
     fields = {key: content[key] for key in content if key not in ("format", "version")}
     unknown = sorted(set(fields) - {"preferences", "users", "arms", "reference"})
     if unknown:
         raise InputError(
-            f'it has the unknown key "{unknown[0]}"; use "preferences", "users", "arms" and '
+            f'it has the unknown key "{unknown[0]}": use "preferences", "users", "arms" and '
             '"reference" only.'
         )
     return fields

@@ -1,10 +1,10 @@
-"""What a learner wants to play next, until it wants to hear news.
+"""What a learner wants to play next, until it wants to hear the answers.
 
 An offer is a promise: nothing heard while it lasts would change it. So a simulator may draw all
 of its rounds at once and still be exact in law, and a live session may draw one round of it at a
 time. A driver may stop an offer after any round; asked again, the learner offers the rest.
 
-``listen`` says whether the learner wants the answers. Where it is False nobody needs to vote, and
+``listen`` says whether the learner wants the answers. Where it is False no user needs to vote, and
 the driver tells the learner only that the duels were played.
 """
 
@@ -20,9 +20,9 @@ from fairduel._arrays import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Duels:
-    """Play each pair so often, in the order listed.
+    """Pairs, each played a given number of times, in the order listed.
 
-    pairs: (n, 2) arms, left and right; counts: (n,) how often each; phase: for reports.
+    pairs: (n, 2) arms, left and right; counts: (n,) how often to play each; phase: for reports.
     """
 
     pairs: Ints
@@ -37,7 +37,7 @@ class Duels:
 
 @dataclass(frozen=True, eq=False)
 class Mix:
-    """Draw the left arm from ``left`` and the right arm from ``right``, independently."""
+    """Rounds whose left arm is drawn from ``left`` and right arm from ``right``, independently."""
 
     left: Floats
     right: Floats
@@ -50,12 +50,12 @@ class Mix:
 class Script:
     """Duels at times fixed in advance, and between them a policy that follows their answers.
 
-    Step b plays ``policies[b]`` on both sides for ``gaps[b]`` rounds (phase "exploit", nobody
-    listens), then the duel ``pairs[b]`` once (phase "explore", its answers are heard). Neither
+    Step b plays ``policies[b]`` on both sides for ``gaps[b]`` rounds (phase "exploit", without
+    listening), then the duel ``pairs[b]`` once (phase "explore", its answers are heard). Neither
     the times nor the pairs depend on any answer; that is why all answers may be drawn first.
 
     ``follow(answers)`` takes ``answers[b, d]`` of the first n duels, 1.0 where user d preferred
-    ``pairs[b, 0]``, and gives the policies (rows) of the steps 0 to n, as far as there are such.
+    ``pairs[b, 0]``, and returns the policies (rows) of steps 0 to n, as far as these exist.
     """
 
     gaps: Ints
@@ -68,11 +68,11 @@ class Script:
 
 
 Play = Duels | Mix | Script
-"""An offer: what a learner wants to play next, until it wants to hear news."""
+"""An offer: what a learner wants to play next, until it wants to hear the answers."""
 
 
 def commit(policy: Floats, rounds: int) -> Mix:
-    """Both arms from one policy for so many rounds, whatever is answered."""
+    """Return the offer to draw both arms from one policy for ``rounds``, without listening."""
     return Mix(policy, policy, rounds, listen=False)
 
 
@@ -87,7 +87,7 @@ class Shown:
 
 
 def draw_round(play: Play, users: int, rng: np.random.Generator) -> Shown:
-    """The first round of an offer."""
+    """Draw the first round of an offer."""
     if isinstance(play, Duels):
         left, right = play.pairs[np.flatnonzero(play.counts)[0]]
         return Shown(int(left), int(right), play.phase, play.listen)
@@ -101,6 +101,6 @@ def draw_round(play: Play, users: int, rng: np.random.Generator) -> Shown:
 
 
 def draw_arm(policy: Floats, rng: np.random.Generator) -> int:
-    """One arm from a policy."""
+    """Draw one arm from a policy."""
     edges = np.cumsum(policy)
     return int(np.searchsorted(edges, rng.random() * edges[-1], side="right"))

@@ -11,7 +11,7 @@ from fairduel._arrays import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Counts of duels and answers; tallies add up, and it does not matter in which order.
+    """Counts of duels and answers. Tallies can be added, in any order.
 
     ``plays[i, j]`` is how often arm i was shown on the left of arm j; ``wins[d, i, j]`` how often
     user d preferred i to j, whichever side it was on. A tie is half a win each; a missing answer
@@ -28,12 +28,12 @@ class Tally:
 
     @property
     def rounds(self) -> int:
-        """How many duels were played."""
+        """The number of duels played."""
         return int(self.plays.sum())
 
     @property
     def answers(self) -> Floats:
-        """``answers[d, i, j]``: how many duels of i and j user d has answered, either way round."""
+        """``answers[d, i, j]``: the number of duels of i and j that user d answered."""
         return self.wins + self.wins.transpose(0, 2, 1)
 
     def __add__(self, other: Tally) -> Tally:

@@ -105,13 +105,13 @@ def test_many_people_of_one_order_stay_together() -> None:
 @pytest.mark.parametrize("users", [0, 4, -1, 2.0, True, "2"])
 def test_wrong_numbers_of_users(users: int) -> None:
     people = Rankings.of("abc", [[0, 1, 2], [1, 0, 2], [2, 1, 0]], counts=[9, 9, 9])
-    with pytest.raises(InputError, match=r"users is .*; give a whole number from 1 to 3, the"):
+    with pytest.raises(InputError, match=r"users is .*: give a whole number from 1 to 3, the"):
         group(people, users)
 
 
 @pytest.mark.parametrize("people", [1, 10_001])
 def test_too_few_or_too_many_people(people: int) -> None:
-    with pytest.raises(InputError, match=rf"there are {people} people; at least 2 and at most"):
+    with pytest.raises(InputError, match=rf"there are {people} people, and from 2 to"):
         tree(Rankings("ab", [[0, 1]], [people]))
 
 
@@ -169,7 +169,9 @@ def test_a_group_without_a_winner_is_named() -> None:
     people = Rankings.of("abcd", circle, counts=[2, 2, 2, 1]).individuals()
     clusters = Clusters(people, np.array([0, 0, 0, 0, 0, 0, 1]))
     assert clusters.projected().has_winner.tolist() == [False, True]
-    with pytest.raises(InputError, match=r"no Condorcet winner in cluster 1 \(6 people\): no item"):
+    with pytest.raises(
+        InputError, match=r"no Condorcet winner in cluster 1 \(6 people\), where no item"
+    ):
         clusters.instance()
     both = Clusters(people.rows(np.array([0, 2, 4, 1, 3, 5])), np.array([0, 0, 0, 1, 1, 1]))
     with pytest.raises(
@@ -180,7 +182,7 @@ def test_a_group_without_a_winner_is_named() -> None:
 
 @pytest.mark.parametrize("gap", [-0.1, 0.5, float("nan"), "0.1"])
 def test_wrong_gaps(gap: float) -> None:
-    with pytest.raises(InputError, match=r"gap is .*; give a number from 0 to below"):
+    with pytest.raises(InputError, match=r"gap is .*: give a number from 0 to below"):
         group(complete(5, 3, 0), 2).instance(gap)
 
 
@@ -248,7 +250,7 @@ def test_a_winner_by_number_only_is_not_clear() -> None:
 
 
 def test_stability_needs_a_shuffle() -> None:
-    with pytest.raises(InputError, match="permutations is 0; give a whole number from 1 up"):
+    with pytest.raises(InputError, match="permutations is 0: give a whole number from 1 up"):
         stability(far_apart(), [3], permutations=0)
 
 

@@ -137,13 +137,16 @@ def test_differences_matter() -> None:
 
 
 WRONG_RANKINGS: list[tuple[str, Callable[[], object]]] = [
-    (r"in orders\[1\], an order names item 3, which is not", lambda: Rankings.of("ab", [[0], [3]])),
+    (
+        r"in orders\[1\], an order names item 3, which does not exist",
+        lambda: Rankings.of("ab", [[0], [3]]),
+    ),
     (r"in orders\[0\], an order names item -1, which", lambda: Rankings.of("ab", [[-1]])),
-    (r"an order names item 'a', which is not there", lambda: Rankings.of("ab", [["a"]])),  # type: ignore[list-item]
-    (r"an order names item 0\.5, which is not there", lambda: Rankings.of("ab", [[0.5]])),  # type: ignore[list-item]
+    (r"an order names item 'a', which does not exist", lambda: Rankings.of("ab", [["a"]])),  # type: ignore[list-item]
+    (r"an order names item 0\.5, which does not exist", lambda: Rankings.of("ab", [[0.5]])),  # type: ignore[list-item]
     (r"an order names item 1 twice", lambda: Rankings.of("ab", [[1, (0, 1)]])),
-    (r"ranks\[0\] is \[-1, -1\]; ranks have to start", lambda: Rankings.of("ab", [[]])),
-    (r"ranks\[0\] is \[0, 2, -1\]; ranks have to", lambda: Rankings("abc", [[0, 2, -1]])),
+    (r"ranks\[0\] is \[-1, -1\]: ranks have to start", lambda: Rankings.of("ab", [[]])),
+    (r"ranks\[0\] is \[0, 2, -1\]: ranks have to", lambda: Rankings("abc", [[0, 2, -1]])),
     (r"ranks\[1\] is \[0, -2\]", lambda: Rankings("ab", [[0, 1], [0, -2]])),
     (r"ranks\[0\] is \[0, 2\]", lambda: Rankings("ab", [[0, 2]])),
     (r"ranks have shape \(0,\)", lambda: Rankings.of("ab", [])),
@@ -156,8 +159,8 @@ WRONG_RANKINGS: list[tuple[str, Callable[[], object]]] = [
     (r"counts have to be 1 whole numbers", lambda: Rankings("ab", [[0, 1]], [1, 1])),
     (r"item name 'a' is given twice", lambda: Rankings("aba", [[0, 1, 2]])),
     (r"item name '' is not usable", lambda: Rankings(["a", ""], [[0, 1]])),
-    (r"people is 3; give a whole number from 1 to 2,", lambda: Rankings("a", [[0]], [2]).sample(3)),
-    (r"people is 1\.5; give a whole", lambda: Rankings("a", [[0]], [2]).sample(1.5)),  # type: ignore[arg-type]
+    (r"people is 3: give a whole number from 1 to 2,", lambda: Rankings("a", [[0]], [2]).sample(3)),
+    (r"people is 1\.5: give a whole", lambda: Rankings("a", [[0]], [2]).sample(1.5)),  # type: ignore[arg-type]
     (r"a sample needs fewer", lambda: Rankings("a", [[0]], [10**9]).sample(1)),
 ]
 
@@ -197,7 +200,7 @@ def test_kamishima(write: Write) -> None:
         ("# FILE NAME: x.soc\n", "in line 1, the header is"),
         ("3 1\n0 3 2 0 1\n0 3 2 0\n", "in line 3, 3 items are announced and 2 follow"),
         ("3 1\n0 2 2 0 1\n", "in line 2, 2 items are announced and 3 follow"),
-        ("3 1\n0 3 2 0 3\n", "in line 2, an order names item 3, which is not there"),
+        ("3 1\n0 3 2 0 3\n", "in line 2, an order names item 3, which does not exist"),
         ("3 1\n0 3 2 0 2\n", "in line 2, an order names item 2 twice"),
         ("3 1\n1 3 2 0 1\n", "in line 2, the order is '1 3 2 0 1'"),
         ("3 1\n0 3 2 0 1\n\n0 3 2 0 1\n", "in line 3, the order is ''"),
@@ -312,10 +315,18 @@ MALFORMED = [
     ("bad.soc", GOOD[:-3], "in line 12, item 3 is missing, and .soc needs every item"),
     ("bad.soc", GOOD[:-2], "in line 12, '3: 1,2,' is no order"),
     ("bad.soc", GOOD[: GOOD.index("VOTERS")], "in line 6, the header has '# NUMBER'"),
-    ("bad.soc", GOOD[: GOOD.index("# ALT")], "3 items and names 0"),
+    ("bad.soc", GOOD[: GOOD.index("# ALT")], "3 items and 0 names"),
     ("bad.soc", HEADER.format(kind="soc"), "says 2 different orders and it holds 0"),
-    ("bad.soc", GOOD.replace("1,2,3", "1,2,4"), "in line 12, an order names item 4, which is not"),
-    ("bad.soc", GOOD.replace("1,2,3", "0,1,2"), "in line 12, an order names item 0, which is not"),
+    (
+        "bad.soc",
+        GOOD.replace("1,2,3", "1,2,4"),
+        "in line 12, an order names item 4, which does not exist",
+    ),
+    (
+        "bad.soc",
+        GOOD.replace("1,2,3", "0,1,2"),
+        "in line 12, an order names item 0, which does not exist",
+    ),
     ("bad.soc", GOOD.replace("1,2,3", "1,2,2"), "in line 12, an order names item 2 twice"),
     ("bad.soc", GOOD.replace("1,2,3", "1,{2,3}"), "in line 12, there is a tie, which .soc does"),
     ("bad.soc", GOOD.replace("1,2,3", "1,{2,3"), "in line 12, .* is no order"),
@@ -329,10 +340,10 @@ MALFORMED = [
     ("bad.soc", GOOD.replace("TYPE: soc", "TYPE: cat"), "of the kind 'cat'"),
     ("bad.soc", GOOD.replace("# NUMBER VOTERS: 10\n", ""), "no '# NUMBER VOTERS: ...'"),
     ("bad.soc", GOOD.replace("VOTERS: 10", "VOTERS: ten"), "NUMBER VOTERS is 'ten'"),
-    ("bad.soc", GOOD.replace("VES: 3", "VES: 4"), "4 items and names 3"),
-    ("bad.soc", GOOD.replace("VES: 3", "VES: 2"), "2 items and names 3"),
+    ("bad.soc", GOOD.replace("VES: 3", "VES: 4"), "4 items and 3 names"),
+    ("bad.soc", GOOD.replace("VES: 3", "VES: 2"), "2 items and 3 names"),
     ("bad.soc", GOOD.replace("VES: 3", "VES: 0"), "NUMBER ALTERNATIVES is 0"),
-    ("bad.soc", GOOD.replace("NAME 3", "NAME 4"), "3 items and names 3"),
+    ("bad.soc", GOOD.replace("NAME 3", "NAME 4"), "3 items and 3 names"),
     ("bad.soc", GOOD.replace("NAME 3", "NAME 2"), "in line 10, the header has .* each key once"),
     ("bad.soc", GOOD.replace("FILE NAME:", "FILE NAME"), "in line 1, the header has"),
     ("bad.soc", GOOD.replace(NAMES[2], NAMES[0]), "item name 'soup: .*' is given twice"),

@@ -104,7 +104,7 @@ WRONG: list[tuple[str, Callable[[], object]]] = [
     ("weights have to be 1 numbers", lambda: mallows_mixture([[0, 1]], [0.5], [0], 2)),
     ("weights have to be 1 numbers", lambda: mallows_mixture([[0, 1]], [0.5], [-1], 2)),
     ("weights have to be 1 numbers", lambda: mallows_mixture([[0, 1]], [0.5], [math.inf], 2)),
-    ("people is 0; give a whole number", lambda: mallows_mixture([[0, 1]], [0.5], [1], 0)),
+    ("people is 0: give a whole number", lambda: mallows_mixture([[0, 1]], [0.5], [1], 0)),
     ("item", lambda: mallows_mixture([[0, 1]], [0.5], [1], 2, items="xx")),
 ]
 

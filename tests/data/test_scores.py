@@ -90,7 +90,7 @@ def test_both_formats_keep_every_digit(scores: list[list[float]]) -> None:
         ("1,x\n1,1", "the score of arm 'arm 2' for user 'user 1' is 'x'"),
         ("a,b\n1,2\n1,", "the score of arm 'b' for user 'user 2' is ''"),
         ("1,1\nx,1", "the score of arm 'arm 1' for user 'user 2' is 'x'"),
-        ("1,-0.5\n1,1", "is '-0.5'; give a number from 0 up"),
+        ("1,-0.5\n1,1", "is '-0.5': give a number from 0 up"),
         ("1,nan\n1,1", "is 'nan'"),
         ("1,inf\n1,1", "is 'inf'"),
         ("1,2\n3", "the row of user 'user 2' has length 1 and the first one 2"),
@@ -114,7 +114,7 @@ def test_both_formats_keep_every_digit(scores: list[list[float]]) -> None:
         ('{"scores": [[1]], "users": ["a", "b"]}', "it names 2 users and has scores for 1"),
         ('{"scores": [[1]], "arms": "a"}', "its arms are not a list of names"),
         (",a,b\nAda,1,2\nBob,1,2\nAda,2,1", "it has the user 'Ada' twice"),
-        ("a,b,a\n1,2,3", "it has the arm 'a' twice; give every arm its own name"),
+        ("a,b,a\n1,2,3", "it has the arm 'a' twice: give every arm its own name"),
         ('{"scores": [[1], [2]], "users": ["x", "x"]}', "it has the user 'x' twice"),
     ],
 )

@@ -295,7 +295,10 @@ def test_bad_seeds(make: Make, seed: object) -> None:
         (lambda: hard_instance(4, 4, 0), "rounds is 0: give a whole number from 1 up"),
         (lambda: hard_instance(4, 4, 9, 0.2), "epsilon is 0.2: give a number above 0 and below"),
         (lambda: hard_instance(4, 4, 9, 0.0), "epsilon is 0.0: give a number above 0 and below"),
-        (lambda: hard_instance(4, 4, 9, instance=3), "instance is 3; .* a number from 0 to 2"),
+        (
+            lambda: hard_instance(4, 4, 9, instance=3),
+            "instance is 3, .*: give a number from 0 to 2",
+        ),
         (lambda: hard_instance(4, 4, 9, instance=-1), "instance is -1: give a whole number"),
         (lambda: paper_instances(gap=0.7), "gap is 0.7: "),
     ],

@@ -111,7 +111,7 @@ def test_a_notebook_shows_the_same() -> None:
         ),
         (
             Rationale("winner", (2, 0), 1, 256.7, 0.001, 0.051),
-            "To learn what somebody's favourite is: in rounds of the present policy, the answers "
+            "To learn what a user's favourite is: in rounds of the present policy, the answers "
             "of this round bring 257 in the time to come and cost 0; 5% of what they bring is for "
             "votes on rice and soup.",
         ),

@@ -435,7 +435,7 @@ def test_a_learner_of_ones_own_declares_that_it_needs_no_horizon() -> None:
 @pytest.mark.parametrize("learner", [FairVOI(), FairETC(), FairEpsilonGreedy(), UniformOverUsers()])
 def test_a_learner_that_plans_needs_a_horizon(learner: Learner[Any]) -> None:
     name = type(learner).__name__
-    with pytest.raises(InputError, match=f"^{name} plans for a number of duels and no horizon is"):
+    with pytest.raises(InputError, match=f"^{name} plans for a number of duels, but no horizon is"):
         Session(USERS, ARMS, learner=learner)
 
 

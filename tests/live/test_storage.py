@@ -121,7 +121,7 @@ def damage(text: str, kind: str) -> str:
         ("empty", "is not whole JSON"),
         ("another format", "is not a session"),
         ("a list", "is not a session"),
-        ("newer", "version 2 of the format and this fairduel reads version 1; update fairduel"),
+        ("newer", "version 2 of the format and this fairduel reads version 1: update fairduel"),
         ("no state", "is damaged"),
         ("strange state", "cannot load"),
         ("missing field", "is damaged"),
@@ -358,7 +358,7 @@ def test_no_line_can_go_missing_or_move(order: tuple[int, ...], tmp_path: Path) 
     journal(path, duels=2)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[number] for number in order))
-    with pytest.raises(InputError, match=r"line \d was changed or damaged; use an earlier copy"):
+    with pytest.raises(InputError, match=r"line \d was changed or damaged: use an earlier copy"):
         Session.resume(path)
 
 
@@ -380,7 +380,7 @@ def chained(*items: dict[str, Any]) -> bytes:
         ({"told": 2, "answers": {"ann": "x"}}, "there is no duel 2"),
         ({"told": 1, "answers": {"dan": "x"}}, "'dan' is not a user"),
         ({"told": 1, "answers": ["x"]}, "the answers are"),
-        ({"withdrawn": 1}, "line 4 holds an event that this fairduel does not know; update"),
+        ({"withdrawn": 1}, "line 4 holds an event that this fairduel does not know: update"),
     ],
 )
 def test_an_event_that_cannot_be_is_one_sentence(
@@ -404,9 +404,9 @@ def test_a_file_that_is_no_journal(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     session = journal(path)
     first = path.read_bytes().partition(b"\n")[0]
-    with pytest.raises(InputError, match=r"it is a journal; use Session\.resume"):
+    with pytest.raises(InputError, match=r"it is a journal: use Session\.resume"):
         Session.load(path)
-    with pytest.raises(InputError, match=r"it is not a journal; .* or use Session\.load"):
+    with pytest.raises(InputError, match=r"it is not a journal: .* or use Session\.load"):
         Session.resume(saved(session, tmp_path / "s.json"))
     for wrong, sentence in (
         (b"", "it is not a journal"),
@@ -425,7 +425,7 @@ def test_a_journal_takes_the_place_of_nothing(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     journal(path)
     before = path.read_bytes()
-    with pytest.raises(InputError, match=r"it is there already; .*Session\.resume"):
+    with pytest.raises(InputError, match=r"it exists already: .*Session\.resume"):
         new_session().keep(path)
     assert path.read_bytes() == before
     with pytest.raises(InputError, match="cannot write"):
@@ -459,7 +459,7 @@ def test_a_disk_that_fails_is_told_and_the_journal_goes_on_from_there(
         with pytest.raises(InputError, match=r"cannot write to .*Input/output error"):
             session.ask()
     # Nobody knows whether that line is on disk, so this session does not write another behind it.
-    with pytest.raises(InputError, match=r"not as this session left it; go on .* Session\.resume"):
+    with pytest.raises(InputError, match=r"not as this session left it: go on .* Session\.resume"):
         session.ask()
     assert fingerprint(session) == before
     resumed = Session.resume(path)

@@ -162,7 +162,7 @@ def test_solutions_in_words(welfare: Welfare, said: str) -> None:
         (0.0, True, "no policy has a higher V"),
         (math.log(1.5), True, "no policy has a V more than 50 % higher"),
         (0.25, False, "no policy has a V more than 0.25 higher"),
-        (math.inf, True, "none: somebody gets nothing here whom another policy would serve"),
+        (math.inf, True, "none: a user gets nothing here whom another policy would serve"),
     ],
 )
 def test_certificate_is_the_bound_on_the_welfare(gap: float, relative: bool, said: str) -> None:

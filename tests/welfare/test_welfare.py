@@ -494,11 +494,11 @@ def test_solutions_are_consistent(welfare: Welfare) -> None:
 @pytest.mark.parametrize(
     ("scores", "complaint"),
     [
-        ([], "scores has 1 axes; it must have 2: users, arms"),
-        ([0.5, 0.5], "scores has 1 axes; it must have 2: users, arms"),
+        ([], "scores has 1 axes: it must have 2: users, arms"),
+        ([0.5, 0.5], "scores has 1 axes: it must have 2: users, arms"),
         (np.empty((0, 3)), "at least one user and one arm"),
         (np.empty((3, 0)), "at least one user and one arm"),
-        ([[0.5, -0.1], [0.5, 0.5]], "scores at user 0, arm 1 is -0.1; scores must be finite"),
+        ([[0.5, -0.1], [0.5, 0.5]], "scores at user 0, arm 1 is -0.1: scores must be finite"),
         ([[0.5, 0.5], [math.nan, 0.5]], "scores at user 1, arm 0 is nan"),
         ([[0.5, math.inf]], "scores at user 0, arm 1 is inf"),
         ([["a", "b"]], "scores must be an array of numbers"),
@@ -514,7 +514,7 @@ def test_bad_scores_are_refused(welfare: Welfare, scores: Floats, complaint: str
 @pytest.mark.parametrize(
     ("scores", "complaint"),
     [
-        (np.ones((2, 2)), "scores has 2 axes; it must have 3: matrices, users, arms"),
+        (np.ones((2, 2)), "scores has 2 axes: it must have 3: matrices, users, arms"),
         (np.ones((4, 0, 2)), "at least one user and one arm"),
         ([[[0.5, 1.0]], [[0.5, -1.0]]], "scores at matrix 1, user 0, arm 1 is -1.0"),
     ],
@@ -540,7 +540,7 @@ def test_bad_starts_are_refused(start: list[float]) -> None:
     [
         ((), "weights is empty"),
         (("much",), "weights must be numbers"),
-        ((1.0, 0.0), r"weights\[1\] is 0.0; weights must be positive"),
+        ((1.0, 0.0), r"weights\[1\] is 0.0: give a positive"),
         ((-1.0,), r"weights\[0\] is -1.0"),
         ((1.0, math.nan), r"weights\[1\] is nan"),
         ((math.inf,), r"weights\[0\] is inf"),

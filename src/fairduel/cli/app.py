@@ -20,7 +20,7 @@ from fairduel.errors import InputError
 
 
 class _Commands(TyperGroup):
-    """Says at Ctrl-C that it has stopped, and what is kept where something is."""
+    """The commands; at Ctrl-C they say that they stopped, and what is kept, if anything."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -41,20 +41,20 @@ for command in (simulate, compare, solve, reproduce):
 
 def main() -> None:
     """Run the console script."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a name may have letters that a terminal lacks
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names may have characters that a terminal lacks
         sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command and return its exit code. What is wrong with its input becomes one line."""
+    """Run a command and return its exit code. An error of its input becomes one line."""
     try:
         code = app(arguments or ["--help"], prog_name="fairduel", standalone_mode=False)
         sys.stdout.flush()
         return code or 0
     except (KeyboardInterrupt, typer.Abort):
         return 130
-    except BrokenPipeError:  # whoever reads the output has had enough of it
+    except BrokenPipeError:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (InputError, OSError) as error:

@@ -15,36 +15,33 @@ from fairduel.cli.output import console, fail
 def compare(
     grid: Annotated[
         Path | None,
-        typer.Argument(metavar="GRID.toml", help="A file with what the options say."),
+        typer.Argument(metavar="GRID.toml", help="A file in place of the options."),
     ] = None,
     learner: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME[:SETTING=VALUE,...]",
-            help="A learner as in simulate, or package.module:Name for your own; give the option "
-            "again for another.",
+            help="A learner as in simulate, or package.module:Name for your own; may be repeated.",
         ),
     ] = None,
     environment: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME[:SIZE=VALUE,...]",
-            help="What to play, like random:users=5,arms=10 or file:PATH; may be given again.",
+            help="What to play, like random:users=5,arms=10 or file:PATH; may be repeated.",
         ),
     ] = None,
     rounds: Annotated[
         list[int] | None,
-        typer.Option(metavar="N", help="A horizon; may be given again. Default: 200000."),
+        typer.Option(metavar="N", help="A horizon; may be repeated. Default: 200000."),
     ] = None,
-    runs: Annotated[
-        int | None, typer.Option(help="How many runs of each combination; default: 10.")
-    ] = None,
+    runs: Annotated[int | None, typer.Option(help="Runs of each combination; default: 10.")] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same results.")] = None,
     checkpoints: Annotated[
         str | None,
         typer.Option(metavar="SPACING:COUNT", help="When to read off: linear:100 or log:60."),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the results go.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for the results.")] = Path(
         "comparison"
     ),
     welfare: Annotated[
@@ -60,7 +57,7 @@ def compare(
     Each learner plays in each environment for each horizon. The folder gets a report
     (report.html, report.md), a picture of the regret (regret.png), and all figures in
     rows.parquet and runs.parquet. What has been run before is not run again, so a comparison
-    that was interrupted goes on with the same command.
+    that was interrupted continues with the same command.
 
     \b
     Examples:
@@ -68,8 +65,8 @@ def compare(
       fairduel compare --learner fair-etc --learner fair-etc:exploration=1 --rounds 1000 --runs 3
 
     The file has learners, environments and rounds (lists), runs, seed and checkpoints; options
-    come before it. Your own learner is found in the directory that you are in. Exit code 1 means
-    that some simulations failed.
+    take precedence. Your own learner is found in the current directory. Exit code 1 means that
+    some simulations failed.
     """
     from fairduel.cli.grid import read_grid
     from fairduel.experiments import compare
@@ -98,8 +95,8 @@ def compare(
         first = results.failures[0]
         raise typer.Exit(
             fail(
-                f"{len(results.failures)} simulations failed, see {out / 'failures.json'}; the "
-                f"first was {first.cell}: {first.reason}.",
+                f"{len(results.failures)} simulations failed, the first being {first.cell} "
+                f"({first.reason}): see {out / 'failures.json'}.",
                 1,
             )
         )

@@ -58,9 +58,9 @@ class Grid:
 
 
 def read_grid(file: AnyPath | None, given: dict[str, Any]) -> Grid:
-    """Return the grid of a TOML file, if any; what is given (and not None) comes before it.
+    """Return the grid of a TOML file, if any; values given (and not None) take precedence.
 
-    The file has the fields of ``Grid`` as keys; what can have several values may have one.
+    The file has the fields of ``Grid`` as keys; lists of one may be written without brackets.
     """
     settings = {} if file is None else _read(file)
     settings |= {name: value for name, value in given.items() if value is not None}

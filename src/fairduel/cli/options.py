@@ -6,14 +6,12 @@ from typing import Annotated
 
 import typer
 
-Workers = Annotated[
-    int | None, typer.Option(help="How many processes; default: one for each core.")
-]
+Workers = Annotated[int | None, typer.Option(help="Worker processes; default: one per core.")]
 Scheduler = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Use the Dask cluster with this scheduler instead."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but the result.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the result.")]
 Welfare = Annotated[
     str,
     typer.Option(

@@ -17,13 +17,11 @@ if TYPE_CHECKING:  # slow to import
 
 
 def check_output(path: Path | None, suffixes: Iterable[str]) -> None:
-    """Find out before the work what would keep its result from being written."""
+    """Check before the work that its result can be written."""
     if path is None:
         return
     if path.suffix.lower() not in suffixes:
-        raise InputError(
-            f"cannot write {str(path)!r}: let its name end with {' or '.join(suffixes)}."
-        )
+        raise InputError(f"cannot write {str(path)!r}: end its name with {' or '.join(suffixes)}.")
     if not _writable(Path(os.path.realpath(path))):
         raise InputError(
             f"cannot write {str(path)!r}: give a file name in a directory that exists and can be "
@@ -32,7 +30,7 @@ def check_output(path: Path | None, suffixes: Iterable[str]) -> None:
 
 
 def _writable(target: Path) -> bool:
-    """Whether a file can be made, or replaced; to try it is the only way to be sure."""
+    """Return whether a file can be created or replaced; only trying tells for sure."""
     if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
         return False
     try:
@@ -57,7 +55,7 @@ def print_json(content: dict[str, Any]) -> None:
 
 
 def console() -> Console:
-    """Return where tables are printed."""
+    """Return the console that tables are printed on."""
     from rich.console import Console
 
     # Names are shown as they are, whatever brackets and colons they have.
@@ -65,6 +63,6 @@ def console() -> Console:
 
 
 def fail(message: str, code: int = 2) -> int:
-    """Say in one line what is wrong; return the exit code."""
+    """Print in one line what is wrong; return the exit code."""
     sys.stderr.write(f"error: {' '.join(message.split())}\n")
     return code

@@ -11,7 +11,7 @@ import typer
 from fairduel.cli.options import Quiet, Scheduler, Workers
 from fairduel.cli.output import fail
 
-DATA_MISSING = 3  # exit code where data have to be fetched first
+DATA_MISSING = 3  # exit code if data have to be downloaded first
 
 
 def reproduce(
@@ -23,10 +23,10 @@ def reproduce(
             "and beyond.",
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the report goes.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for the report.")] = Path(
         "reproduction"
     ),
-    runs: Annotated[int, typer.Option(help="How many runs of everything; the paper has 30.")] = 30,
+    runs: Annotated[int, typer.Option(help="Runs of everything; the paper has 30.")] = 30,
     workers: Workers = None,
     scheduler: Scheduler = None,
     data: Annotated[
@@ -38,9 +38,9 @@ def reproduce(
     """Redo the paper's experiments and write a report.
 
     The folder gets report.html, report.md with its figures, and all rows in rows.parquet. What
-    has been run before is not run again. `all` stands for everything in the paper and takes some
-    minutes; `beyond` is Fair-VOI in the same settings and at short horizons. The Sushi data have
-    to be fetched by everybody for themselves; where they are missing, `all` uses synthetic data
+    has been run before is not run again. `all` stands for everything in the paper and takes a
+    few minutes; `beyond` is Fair-VOI in the same settings and at short horizons. You have to
+    download the Sushi data yourself; if they are missing, `all` uses synthetic data
     in their place and says so. Exit code 3 means that they were missing, 1 that some simulations
     failed.
 
@@ -64,7 +64,7 @@ def reproduce(
     sys.stdout.write(f"report: {made.page}\n")
     if made.failures:
         raise typer.Exit(
-            fail(f"{len(made.failures)} simulations failed; the report lists them.", 1)
+            fail(f"{len(made.failures)} simulations failed: the report lists them.", 1)
         )
     if made.missing:
         raise typer.Exit(fail(made.missing, DATA_MISSING))

@@ -21,7 +21,7 @@ def simulate(
         typer.Option(
             metavar="NAME[:SETTING=VALUE,...]",
             help="A learner: fair-voi, fair-etc, fair-eps, utilitarian-etc, utilitarian-eps or "
-            "uniform; give the option again for another. Default: all six.",
+            "uniform; may be repeated. Default: all six.",
         ),
     ] = None,
     preset: Annotated[
@@ -35,8 +35,8 @@ def simulate(
         Path | None,
         typer.Option(metavar="FILE", help="Play the instance of this .npz or .json file instead."),
     ] = None,
-    users: Annotated[int | None, typer.Option(help="How many users; default: 10.")] = None,
-    arms: Annotated[int | None, typer.Option(help="How many arms; default: 10.")] = None,
+    users: Annotated[int | None, typer.Option(help="Number of users; default: 10.")] = None,
+    arms: Annotated[int | None, typer.Option(help="Number of arms; default: 10.")] = None,
     gap: Annotated[
         float | None, typer.Option(help="How far preferences are from 1/2; default: 0.1.")
     ] = None,
@@ -44,11 +44,11 @@ def simulate(
         float | None,
         typer.Option(help="clustered: the share of users with one winner; default: 0.5."),
     ] = None,
-    rounds: Annotated[int, typer.Option(help="How many rounds to play.")] = 200_000,
-    runs: Annotated[int, typer.Option(help="How many runs, each with its own instance.")] = 10,
+    rounds: Annotated[int, typer.Option(help="Number of rounds, the horizon.")] = 200_000,
+    runs: Annotated[int, typer.Option(help="Number of runs, each with its own instance.")] = 10,
     seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 0,
     checkpoints: Annotated[
-        int, typer.Option(help="How many times to read off during a run, for plot and rows.")
+        int, typer.Option(help="Number of checkpoints in a run, for plot and rows.")
     ] = 100,
     log: Annotated[
         bool, typer.Option("--log", help="Space the checkpoints, and the plot, logarithmically.")
@@ -69,8 +69,8 @@ def simulate(
 ) -> None:
     """Compare learners by simulation.
 
-    Every learner plays the same instances with the same luck. The table shows regret (Eq. 5 of
-    the paper), the welfare of the users by three measures, and how unequal they are (Gini).
+    Every learner plays the same instances with the same randomness. The table shows regret (Eq. 5
+    of the paper), the welfare of the users by three measures, and how unequal they are (Gini).
 
     \b
     Examples:

@@ -22,7 +22,7 @@ def solve(
     """Find the fairest policy for given scores.
 
     CSV has a line for each user, with a score for each arm; arm names may come first, and user
-    names in the first column. JSON is a list of lists, or an object with "scores" and, if wanted,
+    names in the first column. JSON is a list of lists, or an object with "scores" and, optionally,
     "users", "arms" (names) and "weights" of the users.
 
     \b

@@ -50,15 +50,15 @@ def welfare(name: str) -> Welfare:
 
 
 def learner(text: str, preset: str = "as_written") -> Learner[Any]:
-    """The learner that a text like ``fair-eps:exploration=0.2,tournament.gap_guess=0.01`` names.
+    """Return the learner of a text like ``fair-eps:exploration=0.2,tournament.gap_guess=0.01``.
 
     After the name and a colon come settings, the fields of the learner's class, separated by
     commas; those of the tournament have its name and a dot in front. ``preset=as_run`` starts
     from the settings of the paper's Table 1. A welfare is given by its name, and winners as arm
     numbers from 0, one for each user, like ``winners=3/0/1``.
 
-    Anybody's own learner is named as ``package.module:Name``, perhaps with settings after another
-    colon: an object, or what makes one when it is called, which needs no preset.
+    Your own learner is named as ``package.module:Name``, optionally with settings after another
+    colon: an object, or a callable that returns one, which needs no preset.
     """
     settings: list[str] = []
     module = module_of(text)
@@ -84,7 +84,7 @@ def learner(text: str, preset: str = "as_written") -> Learner[Any]:
 
 
 def module_of(text: str) -> str | None:
-    """The module that the text of a learner names, or None for one of fairduel's own."""
+    """Return the module that the text of a learner names, or None for one of fairduel's own."""
     own = OWN_LEARNER.fullmatch(text)
     return own["module"] if own and own["module"] not in LEARNERS else None
 
@@ -128,7 +128,7 @@ def environments(texts: list[str]) -> dict[str, Environment]:
 
 
 def sized_environment(name: str, sizes: dict[str, Any]) -> Environment:
-    """Return an environment by name, with sizes that are not text any more."""
+    """Return an environment by name, with sizes that are already parsed."""
     kind = ENVIRONMENTS[one_of("environment", name, ENVIRONMENTS)]
     for size in sizes:
         if size not in get_type_hints(kind):
@@ -148,7 +148,7 @@ def checkpoints(text: str) -> Checkpoints:
 
 
 def _own(module: str, name: str) -> Any:
-    """Somebody's learner: the object of that name, or what it makes."""
+    """Return a user's own learner: the object of that name, or what it returns."""
     if os.getcwd() not in sys.path:  # where people have their modules
         sys.path.insert(0, os.getcwd())
     try:
@@ -156,18 +156,18 @@ def _own(module: str, name: str) -> Any:
         made = found if hasattr(found, "ask") and not isinstance(found, type) else found()
     except Exception as error:
         raise InputError(
-            f"the learner '{module}:{name}' cannot be loaded: {type(error).__name__}: {error}; "
+            f"the learner '{module}:{name}' cannot be loaded ({type(error).__name__}: {error}): "
             "name a module that can be imported, and in it a learner or a class that makes one."
         ) from error
     if not isinstance(made, Learner):
         raise InputError(
-            f"'{module}:{name}' is no learner: let its class derive from fairduel.Learner."
+            f"'{module}:{name}' is not a learner: derive its class from fairduel.Learner."
         )
     return made
 
 
 def _given(name: str, listed: str) -> dict[str, str]:
-    """The settings of a text, not yet read."""
+    """Return the settings of a text, not yet parsed."""
     given: dict[str, str] = {}
     for part in filter(None, listed.split(",")):
         setting, equals, value = part.partition("=")
@@ -180,7 +180,7 @@ def _given(name: str, listed: str) -> dict[str, str]:
 
 
 def _readable(kind: type, prefix: str = "") -> dict[str, Any]:
-    """The types of all settings of a learner, those within other settings by dotted names."""
+    """Return the types of all settings of a learner; nested ones have dotted names."""
     types: dict[str, Any] = {}
     hints = get_type_hints(kind)
     for field in dataclasses.fields(kind):
@@ -193,7 +193,7 @@ def _readable(kind: type, prefix: str = "") -> dict[str, Any]:
 
 
 def _changed(settings: Settings, path: str, value: object) -> Settings:
-    """A copy with one setting changed; a dotted one lies within another."""
+    """Return a copy with one setting changed; a dotted one is nested in another."""
     name, _, inner = path.partition(".")
     if inner:
         value = _changed(getattr(settings, name), inner, value)

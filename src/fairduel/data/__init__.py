@@ -5,7 +5,7 @@
 >>> clusters.instance()
 Instance(3 users, 10 arms)
 
-``load_sushi()``, ``read_preflib(path)`` and ``read_kamishima(path)`` give rankings of real people.
+``load_sushi()``, ``read_preflib(path)`` and ``read_kamishima(path)`` read real rankings.
 """
 
 from fairduel.data.cluster import Clusters, Stability, Tree, group, stability, tree

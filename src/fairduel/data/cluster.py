@@ -32,7 +32,7 @@ class Clusters:
 
     @cached_property
     def sizes(self) -> Ints:
-        """(D,) how many people each group has."""
+        """(D,) The number of people in each group."""
         return frozen(np.bincount(self.labels))
 
     @cached_property
@@ -42,7 +42,7 @@ class Clusters:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What the groups are called, such as "cluster 1 (2598 people)"."""
+        """The names of the groups, such as "cluster 1 (2598 people)"."""
         return tuple(
             f"cluster {d} ({size} {'person' if size == 1 else 'people'})"
             for d, size in enumerate(self.sizes, 1)
@@ -50,36 +50,36 @@ class Clusters:
 
     @cached_property
     def shares(self) -> Floats:
-        """(D, K, K) the share of each group that ranks item i above item j; a tie is half."""
+        """(D, K, K) The share of each group that ranks item i above item j; a tie is half."""
         groups = range(len(self.sizes))
         return frozen(np.array([self.people.rows(self.labels == d).shares for d in groups]))
 
     def instance(self, gap: float = GAP) -> Instance:
-        """Each group as one user, whose preferences are its shares, kept ``gap`` away from 1/2.
+        """Return an instance with a user per group: its shares, kept ``gap`` away from 1/2.
 
         A share nearer to 1/2 than the gap moves out to 1/2 - gap or 1/2 + gap, whichever is
-        nearer; exactly 1/2 becomes 1/2 + gap for the item with the lower number. Every group has
-        to have a Condorcet winner after that (Assumption 3.1).
+        nearer; exactly 1/2 becomes 1/2 + gap for the item with the lower number. Every group must
+        have a Condorcet winner after that (Assumption 3.1).
         """
         instance = self.projected(gap)
         without = [self.names[d] for d in np.flatnonzero(~instance.has_winner)]
         if without:
             raise InputError(
-                f"there is no Condorcet winner in {' and in '.join(without)}: no item is "
-                "preferred there to every other; group the people into another number of users."
+                f"there is no Condorcet winner in {' and in '.join(without)}, where no item "
+                "is preferred to every other: group the people into another number of users."
             )
         return instance
 
     def projected(self, gap: float = GAP) -> Instance:
-        """Like ``instance``, but groups without a Condorcet winner are allowed."""
+        """Return the same as ``instance``, but allow groups without a Condorcet winner."""
         if not isinstance(gap, int | float) or not 0 <= gap < 0.5:
-            raise InputError(f"gap is {gap!r}; give a number from 0 to below 0.5.")
+            raise InputError(f"gap is {gap!r}: give a number from 0 to below 0.5.")
         return Instance(_kept_apart(self.shares, gap), self.names, self.people.items)
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """All the groupings that average linkage makes of some people: cut it into any number.
+    """All groupings of some people by average linkage: cut it into any number of groups.
 
     ``merges`` is scipy's linkage matrix over the rows of ``people``.
     """
@@ -88,7 +88,7 @@ class Tree:
     merges: Floats
 
     def cut(self, users: int) -> Clusters:
-        """The people in so many groups."""
+        """Return the people in ``users`` groups."""
         total = len(self.people.ranks)
         different = len(np.unique(self.people.positions, axis=0))
         users = checked_count("users", users, different, "the number of different orders")
@@ -102,7 +102,7 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """How much a grouping owes to the order of the rows, which ought not to matter.
+    """How much a grouping depends on the order of the rows, which should not matter.
 
     One entry for each shuffle of the rows:
     ``all_winners``, whether every group had a Condorcet winner, as ``instance`` needs;
@@ -137,20 +137,20 @@ def group(rankings: Rankings, users: int) -> Clusters:
 
 
 def tree(rankings: Rankings) -> Tree:
-    """Average linkage of all people: about 1.5 s and 0.3 GB for 5000."""
+    """Compute the average linkage of all people: about 1.5 s and 0.3 GB for 5000."""
     from scipy.cluster.hierarchy import linkage
 
     if not 2 <= rankings.people <= MOST_PEOPLE:
         raise InputError(
-            f"there are {rankings.people} people; at least 2 and at most {MOST_PEOPLE} can be "
-            f"grouped, so take a part of them, such as rankings.sample({MOST_PEOPLE}, seed=0)."
+            f"there are {rankings.people} people, and from 2 to {MOST_PEOPLE} can be grouped: "
+            f"take a part of them, such as rankings.sample({MOST_PEOPLE}, seed=0)."
         )
     people = rankings.individuals()
     return Tree(people, linkage(distances(people), method="average"))
 
 
 def distances(people: Rankings) -> Floats:
-    """(1 - r) / 2 for each pair of rows, r being Spearman's correlation of the positions.
+    """Return (1 - r) / 2 for each pair of rows, r being Spearman's correlation of the positions.
 
     In the order of ``scipy.spatial.distance.pdist``. The last bit decides the groups, so the
     steps are those of ``numpy.corrcoef`` one for one: the products of centred positions are sums
@@ -161,7 +161,7 @@ def distances(people: Rankings) -> Floats:
     flat = np.flatnonzero(~centred.any(axis=1))
     if len(flat):
         raise InputError(
-            f"person {flat[0] + 1} ties all items, which is like nobody and unlike nobody; "
+            f"person {flat[0] + 1} ties all items, so has no correlation with others: "
             "leave such orders out."
         )
     scale = 1 / (items - 1)
@@ -184,9 +184,9 @@ def stability(
 ) -> tuple[Stability, ...]:
     """Group the people again with their rows shuffled, for each number of users.
 
-    Each shuffle costs one ``tree`` of everybody, however many numbers of users there are. A part
-    of the people would be another question: fewer people tie less often. ``executor`` spreads
-    the shuffles; the result is the same without.
+    Each shuffle costs one ``tree`` of all people, however many numbers of users there are. A
+    sample of the people would answer another question: fewer people tie less often. ``executor``
+    runs the shuffles in parallel; the result is the same without it.
     """
     permutations = checked_count("permutations", permutations)
     rng = random_generator(seed)
@@ -197,7 +197,7 @@ def stability(
     shuffles = [rng.permutation(len(people.ranks)) for _ in range(permutations)]
     apply = map if executor is None else executor.map
     outcomes = list(apply(partial(_regrouped, people, originals), shuffles))
-    # From one list a shuffle to one a number of users, and there to one a measure.
+    # From one list per shuffle to one per number of users, and there to one per measure.
     by_users = zip(*outcomes, strict=True)
     return tuple(
         Stability(number, *(frozen(np.array(measure)) for measure in zip(*measured, strict=True)))
@@ -208,7 +208,7 @@ def stability(
 def _regrouped(
     people: Rankings, originals: list[Ints], shuffle: Ints
 ) -> list[tuple[bool, bool, float]]:
-    """What ``Stability`` holds of one shuffle, for each of the original groupings."""
+    """Return what ``Stability`` holds of one shuffle, for each of the original groupings."""
     whole = tree(people.rows(shuffle))
     measured = []
     for labels in originals:
@@ -220,7 +220,7 @@ def _regrouped(
 
 
 def adjusted_rand(first: Ints, second: Ints) -> float:
-    """The adjusted Rand index of two groupings (Hubert and Arabie, 1985)."""
+    """Return the adjusted Rand index of two groupings (Hubert and Arabie, 1985)."""
     table = np.zeros((first.max() + 1, second.max() + 1))
     np.add.at(table, (first, second), 1)
     together = _pairs(table)
@@ -235,7 +235,7 @@ def _pairs(counts: Floats) -> float:
 
 
 def _by_size(labels: Ints) -> Ints:
-    """Numbered anew from 0, by size and then by who comes first."""
+    """Return the labels renumbered from 0, by size and then by first appearance."""
     _, start, group, size = np.unique(
         labels, return_index=True, return_inverse=True, return_counts=True
     )
@@ -245,7 +245,7 @@ def _by_size(labels: Ints) -> Ints:
 
 
 def _kept_apart(shares: Floats, gap: float) -> Floats:
-    """The projection of Section 5.4, done above the diagonal and mirrored below."""
+    """Return the projection of Section 5.4, done above the diagonal and mirrored below."""
     i, j = np.triu_indices(shares.shape[1], 1)
     upper = shares[:, i, j]
     upper = np.where(upper >= 0.5, np.maximum(upper, 0.5 + gap), np.minimum(upper, 0.5 - gap))

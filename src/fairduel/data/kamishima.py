@@ -1,4 +1,4 @@
-"""Kamishima's ``.order`` format: Sushi, and other data from the same hand."""
+"""Kamishima's ``.order`` format: Sushi, and other data by the same author."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def read_kamishima(path: AnyPath, items: Iterable[str] | None = None) -> Ranking
 
     Line 1 holds the number of items and a 1. Each further line is one person's order: a 0, how
     many items follow, and their numbers (from 0), best first. The file has no names; ``items``
-    gives them, else they are "item 0", "item 1" and so on.
+    names them, by default "item 0", "item 1" and so on.
     """
     lines = read_lines(path)
     with at_line(path, 1):
@@ -23,10 +23,10 @@ def read_kamishima(path: AnyPath, items: Iterable[str] | None = None) -> Ranking
     names = [f"item {k}" for k in range(number)] if items is None else list(items)
     if len(names) != number:
         raise unusable(
-            path, f"it ranks {number} items and {len(names)} names were given; give one for each."
+            path, f"it ranks {number} items and {len(names)} names were given: give one for each."
         )
     if len(lines) == 1:
-        raise unusable(path, "it holds no order after its first line; get it again.")
+        raise unusable(path, "it holds no order after its first line: get it again.")
     rows = []
     for place, line in enumerate(lines[1:], 2):
         with at_line(path, place):
@@ -38,12 +38,12 @@ def _header(line: str) -> int:
     fields = line.split()
     if len(fields) != 2 or fields[1] != "1":
         raise InputError(
-            f"the header is {brief(line)}; it has to be the number of items and a 1, as in '10 1'."
+            f"the header is {brief(line)}: it has to be the number of items and a 1, as in '10 1'."
         )
     number = whole_number(fields[0], "the number of items")
-    # Nobody ranks more, and a wrong header should not cost all memory.
+    # No one ranks more, and a wrong header should not cost all memory.
     if not 1 <= number <= 100_000:
-        raise InputError(f"the number of items is {number}; it has to be from 1 to 100000.")
+        raise InputError(f"the number of items is {number}: it has to be from 1 to 100000.")
     return number
 
 
@@ -51,12 +51,12 @@ def _row(line: str, items: int) -> list[int]:
     fields = line.split()
     if len(fields) < 3 or fields[0] != "0":
         raise InputError(
-            f"the order is {brief(line)}; it has to be a 0, how many items follow, and the items."
+            f"the order is {brief(line)}: it has to be a 0, how many items follow, and the items."
         )
     follow = whole_number(fields[1], "the number of items that follow")
     order = [whole_number(field, "an item") for field in fields[2:]]
     if len(order) != follow:
         raise InputError(
-            f"{follow} items are announced and {len(order)} follow; the line is damaged."
+            f"{follow} items are announced and {len(order)} follow: get the file again."
         )
     return ranks_of([[item] for item in order], items)

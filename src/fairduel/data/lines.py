@@ -1,4 +1,4 @@
-"""Text files read line by line, with complaints that say where."""
+"""Text files read line by line, with errors that say where."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from fairduel._files import AnyPath, read_whole
 from fairduel.errors import InputError
 
-NUMBER = re.compile(r"[0-9]{1,12}")  # more digits would be no count of anything here
+NUMBER = re.compile(r"[0-9]{1,12}")  # more digits cannot be a count of anything here
 
 
 def read_lines(path: AnyPath) -> list[str]:
-    """The lines of a UTF-8 text file, without trailing blanks and without empty lines at the end.
+    """Return the lines of a UTF-8 text file, without trailing blanks and empty lines at the end.
 
     Only line feeds end a line: names may hold the other characters that Python takes for one.
     """
@@ -22,24 +22,24 @@ def read_lines(path: AnyPath) -> list[str]:
         text = read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise unusable(
-            path, "it is not a text file in UTF-8; give it unpacked and as it came."
+            path, "it is not a text file in UTF-8: give it unpacked and unchanged."
         ) from error
     lines = [line.rstrip() for line in text.split("\n")]
     while lines and not lines[-1]:
         lines.pop()
     if not lines:
-        raise unusable(path, "it is empty; get it again.")
+        raise unusable(path, "it is empty: get it again.")
     return lines
 
 
 def unusable(path: AnyPath, problem: object) -> InputError:
-    """The error to raise about a file."""
+    """Return the error to raise about a file."""
     return InputError(f"cannot use {os.fspath(path)!r}: {problem}")
 
 
 @contextmanager
 def at_line(path: AnyPath, number: int) -> Iterator[None]:
-    """Complaints raised inside say which line of the file they are about."""
+    """Add the line of the file to errors raised inside."""
     try:
         yield
     except InputError as error:
@@ -47,12 +47,12 @@ def at_line(path: AnyPath, number: int) -> Iterator[None]:
 
 
 def whole_number(text: str, what: str) -> int:
-    """A number written in digits only; ``what`` names it in the complaint."""
+    """Return a number written in digits only; ``what`` names it in the error."""
     if not NUMBER.fullmatch(text):
-        raise InputError(f"{what} is {brief(text)}; it has to be a whole number.")
+        raise InputError(f"{what} is {brief(text)}: it has to be a whole number.")
     return int(text)
 
 
 def brief(text: str) -> str:
-    """A text as it can be shown in a complaint."""
+    """Return a text short enough to be shown in an error."""
     return repr(text if len(text) <= 40 else text[:37] + "...")

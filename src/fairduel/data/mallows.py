@@ -1,4 +1,4 @@
-"""Made-up rankings: mixtures of Mallows models, and a stand-in for the Sushi data."""
+"""Synthetic rankings: mixtures of Mallows models, and a stand-in for the Sushi data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairduel._checks import Seed, random_generator
 from fairduel.data.rankings import Rankings, checked_count
 from fairduel.errors import InputError
 
-# The stand-in has Sushi's shape: so many people and items, and tastes of very different sizes.
+# The stand-in has Sushi's shape: its people and items, and tastes of very different sizes.
 PEOPLE = 5000
 ITEMS = 10
 TASTES = 8
@@ -22,9 +22,9 @@ WITHIN = (0.6, 0.75)  # dispersion of people around their taste, from the larges
 
 
 def sushi_stand_in(seed: Seed = 0) -> Rankings:
-    """Synthetic rankings with the shape of the Sushi data: 5000 people, ten items, eight tastes.
+    """Draw synthetic rankings in the shape of Sushi: 5000 people, ten items, eight tastes.
 
-    Nothing in them comes from Sushi or from any person. Their results stand for themselves.
+    Nothing in them comes from Sushi or from any person. Their results say nothing about Sushi.
 
     >>> sushi_stand_in(seed=1)
     Rankings(5000 people, 5000 orders, 10 items)
@@ -50,12 +50,12 @@ def mallows_mixture(
     seed: Seed = 0,
     items: Sequence[str] | None = None,
 ) -> Rankings:
-    """Complete rankings of people who scatter around one of several central orders.
+    """Draw complete rankings of people who scatter around one of several central orders.
 
     Each person belongs to component c with a probability proportional to ``weights[c]``, and
     gives an order with a probability proportional to ``dispersions[c]`` to the power of its
     Kendall distance from ``centres[c]`` (item numbers from 0, best first). Dispersion 0 repeats
-    the centre, 1 is any order whatever.
+    the centre, 1 makes all orders equally likely.
 
     >>> mallows_mixture([[0, 1, 2], [2, 1, 0]], [0, 0], [1, 0], people=2).ranks.tolist()
     [[0, 1, 2], [0, 1, 2]]
@@ -71,7 +71,7 @@ def mallows_mixture(
 
 
 def mallows_orders(items: int, dispersion: Floats, rng: np.random.Generator) -> Ints:
-    """An order of 0 .. items-1 for each entry of ``dispersion``, around the order 0, 1, 2, ...
+    """Draw an order of 0 .. items-1 for each entry of ``dispersion``, around the order 0, 1, 2, ...
 
     By repeated insertion (Doignon, Pekec and Regenwetter, 2004), which is exact: item i goes in
     front of v of the i items before it with a probability proportional to dispersion^v.

@@ -1,4 +1,4 @@
-"""PrefLib's files of orders: ``.soc``, ``.soi``, ``.toc`` and ``.toi``, of any of its data sets.
+"""PrefLib's files of orders: ``.soc``, ``.soi``, ``.toc`` and ``.toi``, from any of its data sets.
 
 The first letter says whether ties may occur (t) or not (s), the last whether every order names
 every item (c, complete) or may leave some out (i). In the current format the file starts with
@@ -62,7 +62,7 @@ def read_preflib(path: AnyPath) -> Rankings:
 
 
 def _metadata(path: AnyPath, lines: list[str]) -> _Header:
-    """The header of the current format."""
+    """Return the header of the current format."""
     size = next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
     values: dict[str, str] = {}
     for place, line in enumerate(lines[:size], 1):
@@ -71,7 +71,7 @@ def _metadata(path: AnyPath, lines: list[str]) -> _Header:
         with at_line(path, place):
             if not colon or key in values:
                 raise InputError(
-                    f"the header has {brief(line)}; it has to be '# KEY: value', each key once."
+                    f"the header has {brief(line)}: it has to be '# KEY: value', each key once."
                 )
         values[key] = value.strip()
     return _Header(
@@ -86,7 +86,7 @@ def _metadata(path: AnyPath, lines: list[str]) -> _Header:
 
 def _total(path: AnyPath, values: dict[str, str], key: str) -> int:
     if key not in values:
-        raise unusable(path, f"its header has no '# {key}: ...'; get the file again.")
+        raise unusable(path, f"its header has no '# {key}: ...': get the file again.")
     try:
         return _positive(values[key], key)
     except InputError as error:
@@ -98,43 +98,43 @@ def _named(path: AnyPath, values: dict[str, str], number: int) -> list[str]:
     if len(found) != number or not all(1 <= label <= number for label in found):
         raise unusable(
             path,
-            f"it has {number} items and names {len(found)}; its header has to name "
+            f"it has {number} items and {len(found)} names: its header has to have "
             f"ALTERNATIVE NAME 1 to {number}.",
         )
     return [found[label] for label in range(1, number + 1)]
 
 
 def _old_header(path: AnyPath, lines: list[str]) -> _Header:
-    """The number of items, a line ``label,name`` for each, and the totals."""
+    """Return the header of the older format: items, a line ``label,name`` for each, totals."""
     kind = _kind(path, None)
     with at_line(path, 1):
         number = _positive(lines[0].strip(), "the number of items")
     if len(lines) < number + 2:
-        raise unusable(path, f"it ends before its {number} items and its totals; get it again.")
+        raise unusable(path, f"it ends before its {number} items and its totals: get it again.")
     names = []
     for label, line in enumerate(lines[1 : number + 1], 1):
         shown, _, name = line.partition(",")
         with at_line(path, label + 1):
             if shown.strip() != str(label):
-                raise InputError(f"the item is {brief(line)}; it has to be '{label},name'.")
+                raise InputError(f"the item is {brief(line)}: it has to be '{label},name'.")
         names.append(name.strip())
     with at_line(path, number + 2):
         totals = [_positive(part.strip(), "a total") for part in lines[number + 1].split(",")]
         if len(totals) != 3:
             raise InputError(
-                f"there are {len(totals)} totals; there have to be three: people, the sum of "
+                f"there are {len(totals)} totals: there have to be three, people, the sum of "
                 "the counts, different orders."
             )
     return _Header(kind, names, totals[1], totals[2], lines=number + 2, after_count=",")
 
 
-def _kind(path: AnyPath, told: str | None) -> str:
-    kind = (told or PurePath(os.fspath(path)).suffix.removeprefix(".")).lower()
+def _kind(path: AnyPath, declared: str | None) -> str:
+    kind = (declared or PurePath(os.fspath(path)).suffix.removeprefix(".")).lower()
     if kind not in KINDS:
         raise unusable(
             path,
-            f"its data are of the kind {brief(kind)}; this reads PrefLib's orders: .soc, .soi, "
-            ".toc and .toi.",
+            f"its data are of the kind {brief(kind)}: give PrefLib's orders, .soc, .soi, .toc or "
+            ".toi.",
         )
     return kind
 
@@ -142,32 +142,32 @@ def _kind(path: AnyPath, told: str | None) -> str:
 def _positive(text: str, what: str) -> int:
     number = whole_number(text, what)
     if number == 0:
-        raise InputError(f"{what} is 0; it has to be at least 1.")
+        raise InputError(f"{what} is 0: it has to be at least 1.")
     return number
 
 
 def _order(text: str, line: re.Pattern[str], header: _Header) -> tuple[int, list[int]]:
-    """How many people gave the order in this line, and its ranks."""
+    """Return how many people gave the order in this line, and its ranks."""
     match = line.fullmatch(text)
     if match is None:
         raise InputError(
-            f"{brief(text)} is no order; it has to be like "
+            f"{brief(text)} is no order: it has to be like "
             f"'7{header.after_count} 1, {{2, 3}}, 4', 7 people who tie items 2 and 3."
         )
     groups = [[int(item) for item in NUMBER.findall(tied)] for tied in GROUP.findall(match[2])]
     row = ranks_of(groups, len(header.names), first=1)
     if header.kind[0] == "s" and any(len(tied) > 1 for tied in groups):
-        raise InputError(f"there is a tie, which .{header.kind} does not allow; get it again.")
+        raise InputError(f"there is a tie, which .{header.kind} does not allow: get it again.")
     if header.kind[2] == "c" and UNRANKED in row:
         raise InputError(
-            f"item {row.index(UNRANKED) + 1} is missing, and .{header.kind} needs every item; "
+            f"item {row.index(UNRANKED) + 1} is missing, and .{header.kind} needs every item: "
             "get it again."
         )
     return _positive(match[1], "the number of people"), row
 
 
-def _check_total(path: AnyPath, what: str, told: int, found: int) -> None:
-    if told != found:
+def _check_total(path: AnyPath, what: str, declared: int, found: int) -> None:
+    if declared != found:
         raise unusable(
-            path, f"its header says {told} {what} and it holds {found}; get it again, whole."
+            path, f"its header says {declared} {what} and it holds {found}: get it again, whole."
         )

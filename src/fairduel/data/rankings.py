@@ -15,7 +15,7 @@ from fairduel._checks import Seed, random_generator
 from fairduel.errors import InputError
 
 UNRANKED = -1
-MOST_PEOPLE = 10**9  # numpy's sampling without replacement ends there
+MOST_PEOPLE = 10**9  # the limit of numpy's sampling without replacement
 
 Array = TypeVar("Array", bound=np.ndarray[Any, Any])
 
@@ -26,9 +26,9 @@ class Rankings:
 
     ``ranks[row, item]`` is 0 for the item liked most, 1 for the next and so on; tied items share
     a rank, and -1 marks an item that the order leaves out. ``counts[row]`` people gave the order
-    of that row, one each unless told. ``Rankings.of`` takes orders instead of ranks.
+    of that row; default: one each. ``Rankings.of`` takes orders instead of ranks.
 
-    An item that somebody left out counts as liked less than every item that they ranked, and all
+    An item that a person left out counts as liked less than every item that they ranked, and all
     such items as tied. This is how PrefLib itself completes such orders. Where people left out
     what they were never asked about, as with Sushi's set B, it is not a sound reading.
     """
@@ -53,7 +53,7 @@ class Rankings:
         orders: Iterable[Sequence[int | Sequence[int]]],
         counts: ArrayLike | None = None,
     ) -> Rankings:
-        """Rankings from orders of item numbers (from 0), best first; a tuple is a tie.
+        """Return rankings from orders of item numbers (from 0), best first; a tuple is a tie.
 
         >>> lunch = Rankings.of(["soup", "rice", "stew"], [[2, 0, 1], [1, (0, 2)]], counts=[3, 1])
         >>> lunch
@@ -72,12 +72,12 @@ class Rankings:
 
     @property
     def people(self) -> int:
-        """How many people ranked."""
+        """The number of people."""
         return int(self.counts.sum())
 
     @cached_property
     def positions(self) -> Floats:
-        """(rows, items) place in the order from 1; tied items share the mean of their places."""
+        """(rows, items) Places in the order, from 1; tied items share the mean of theirs."""
         ranks = np.where(self.ranks == UNRANKED, len(self.items), self.ranks)
         places = np.empty(ranks.shape)
         for item in range(len(self.items)):
@@ -88,7 +88,7 @@ class Rankings:
 
     @cached_property
     def shares(self) -> Floats:
-        """(items, items) the share of people who rank item i above item j; a tie is half.
+        """(items, items) The share of people who rank item i above item j; a tie is half.
 
         >>> Rankings.of("xyz", [[0, 1, 2], [1, (0, 2)]], counts=[3, 1]).shares.tolist()
         [[0.5, 0.75, 0.875], [0.25, 0.5, 1.0], [0.125, 0.0, 0.5]]
@@ -101,19 +101,19 @@ class Rankings:
         return frozen(table)
 
     def individuals(self) -> Rankings:
-        """The same people with one row for each, in the order of the rows."""
+        """Return the same people with one row for each, in the order of the rows."""
         return Rankings(self.items, np.repeat(self.ranks, self.counts, axis=0))
 
     def rows(self, which: Ints | Bools) -> Rankings:
-        """Only these rows, in this order."""
+        """Return only these rows, in this order."""
         return Rankings(self.items, self.ranks[which], self.counts[which])
 
     def sample(self, people: int, seed: Seed = 0) -> Rankings:
-        """So many of the people, drawn without replacement, in the order of the rows."""
+        """Draw ``people`` of the people without replacement, in the order of the rows."""
         people = checked_count("people", people, self.people, "how many there are")
         if self.people >= MOST_PEOPLE:
             raise InputError(
-                f"there are {self.people} people; a sample needs fewer than {MOST_PEOPLE}."
+                f"there are {self.people} people: a sample needs fewer than {MOST_PEOPLE}."
             )
         rng = random_generator(seed)
         counts = rng.multivariate_hypergeometric(self.counts, people, method="marginals")
@@ -138,19 +138,17 @@ class Rankings:
 
 
 def ranks_of(groups: Sequence[Sequence[int]], items: int, first: int = 0) -> list[int]:
-    """One row of ranks from groups of tied items, best first; items are numbered from ``first``."""
+    """Return a row of ranks from groups of tied items, best first, numbered from ``first``."""
     row = [UNRANKED] * items
     for rank, tied in enumerate(groups):
         for number in tied:
             if not isinstance(number, int | np.integer) or not first <= number < first + items:
                 raise InputError(
-                    f"an order names item {number!r}, which is not there; "
+                    f"an order names item {number!r}, which does not exist: "
                     f"items are numbered from {first} to {first + items - 1}."
                 )
             if row[number - first] != UNRANKED:
-                raise InputError(
-                    f"an order names item {number} twice; it may name an item once only."
-                )
+                raise InputError(f"an order names item {number} twice: name each item once only.")
             row[number - first] = rank
     return row
 
@@ -158,11 +156,11 @@ def ranks_of(groups: Sequence[Sequence[int]], items: int, first: int = 0) -> lis
 def _group(entry: int | Sequence[int]) -> Sequence[int]:
     if isinstance(entry, Sequence) and not isinstance(entry, str):
         return entry
-    return (entry,)  # ranks_of complains if it is no item
+    return (entry,)  # ranks_of refuses what is not an item
 
 
 def frozen(array: Array) -> Array:
-    """The same array, read-only from now on."""
+    """Make an array read-only, and return it."""
     array.flags.writeable = False
     return array
 
@@ -171,22 +169,22 @@ def frozen(array: Array) -> Array:
 
 
 def checked_count(what: str, value: object, most: int | None = None, why: str = "") -> int:
-    """A whole number from 1 up to ``most``, which is ``why``."""
+    """Return a whole number from 1 up to ``most``, which is ``why``."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         number = int(value)
         if number >= 1 and (most is None or number <= most):
             return number
     limit = "up" if most is None else f"to {most}, {why}"
-    raise InputError(f"{what} is {value!r}; give a whole number from 1 {limit}.")
+    raise InputError(f"{what} is {value!r}: give a whole number from 1 {limit}.")
 
 
 def _names(items: Iterable[str]) -> tuple[str, ...]:
     names = tuple(items)
     for number, name in enumerate(names):
         if not isinstance(name, str) or not name:
-            raise InputError(f"item name {name!r} is not usable; give a text that is not empty.")
+            raise InputError(f"item name {name!r} is not usable: give a text that is not empty.")
         if name in names[:number]:
-            raise InputError(f"item name {name!r} is given twice; names have to be unique.")
+            raise InputError(f"item name {name!r} is given twice: names have to be unique.")
     return names
 
 
@@ -194,21 +192,21 @@ def _checked_ranks(given: ArrayLike, names: tuple[str, ...]) -> Ints:
     try:
         table = np.asarray(given)
     except ValueError as error:
-        raise InputError("ranks have rows of different lengths; give each item a rank.") from error
+        raise InputError("ranks have rows of different lengths: give each item a rank.") from error
     if table.ndim != 2 or table.shape[1] != len(names) or 0 in table.shape:
         raise InputError(
-            f"ranks have shape {table.shape}; give at least one row with a rank for each of the "
+            f"ranks have shape {table.shape}: give at least one row with a rank for each of the "
             f"{len(names)} items."
         )
     if table.dtype.kind not in "iu":
-        raise InputError("ranks have to be whole numbers; give 0 for the best, -1 for unranked.")
+        raise InputError("ranks have to be whole numbers: give 0 for the best, -1 for unranked.")
     table = table.astype(np.int64)
     _refuse_gaps(table)
     return frozen(table)
 
 
 def _refuse_gaps(table: Ints) -> None:
-    """Ranks start at 0 and leave out none, so that equal orders are equal rows."""
+    """Refuse ranks that do not start at 0 or skip one, so that equal orders are equal rows."""
     items = table.shape[1]
     used = np.column_stack([(table == rank).any(axis=1) for rank in range(items)])
     good = used[:, 0] & (used[:, 1:] <= used[:, :-1]).all(axis=1)
@@ -216,7 +214,7 @@ def _refuse_gaps(table: Ints) -> None:
     if not good.all():
         row = int(np.flatnonzero(~good)[0])
         raise InputError(
-            f"ranks[{row}] is {table[row].tolist()}; ranks have to start at 0 and leave out no "
+            f"ranks[{row}] is {table[row].tolist()}: ranks have to start at 0 and leave out no "
             "number, with -1 for an item that is not ranked."
         )
 

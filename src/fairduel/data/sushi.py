@@ -1,8 +1,8 @@
-"""The Sushi preference data (Kamishima, KDD 2003), which everybody has to fetch themselves.
+"""The Sushi preference data (Kamishima, KDD 2003), which users have to download themselves.
 
 5000 people ranked ten kinds of sushi. The data are free for research, and their terms forbid
-passing them on: so they are no part of this package, and nothing from which they could be rebuilt
-may be. Cite: T. Kamishima, "Nantonac Collaborative Filtering: Recommendation Based on Order
+passing them on: so neither they nor anything they could be rebuilt from is part of this
+package. Cite: T. Kamishima, "Nantonac Collaborative Filtering: Recommendation Based on Order
 Responses", KDD 2003, pages 583-588.
 """
 
@@ -24,7 +24,7 @@ FILE = "sushi3a.5000.10.order"
 SHA256 = "c56da325c0f58f9a38bafc650ed699b48dd2fb9f6ad64ba61ffc288d1ae4cc24"
 FOLDER_VARIABLE = "FAIRDUEL_DATA"
 
-# ``Clusters.digest`` of the paper's groups, by number of users. A machine that rounds otherwise
+# ``Clusters.digest`` of the paper's groups, by number of users. A machine that rounds differently
 # may find other groups, and with them other results.
 LABELS_SHA256 = {
     5: "44e3e2b0c798a18663c9052f723e61865cf07b598a8d92d4794004633b2a87ce",
@@ -47,13 +47,13 @@ ITEMS = (
 
 
 class DataMissing(InputError):
-    """Data that have to be fetched first are not there; the message says from where."""
+    """Data that have to be downloaded first are missing; the message says from where."""
 
 
 def load_sushi(path: AnyPath | None = None) -> Rankings:
-    """The rankings of 5000 people, in the file's order; ``load_sushi().people`` is 5000.
+    """Load the rankings of 5000 people, in the file's order; ``load_sushi().people`` is 5000.
 
-    ``path`` is the file or its folder; without it see ``find_sushi``. The file has to be the
+    ``path`` is the file or its folder; without it see ``find_sushi``. The file must be the
     original, byte for byte.
     """
     found = find_sushi(path)
@@ -61,17 +61,17 @@ def load_sushi(path: AnyPath | None = None) -> Rankings:
     if digest != SHA256:
         raise unusable(
             found,
-            f"it is not the original Sushi file (its sha256 is {digest} and not {SHA256}); "
+            f"it is not the original Sushi file (its sha256 is {digest} and not {SHA256}): "
             f"get it again from {SOURCE}.",
         )
     return read_kamishima(found, ITEMS)
 
 
 def find_sushi(path: AnyPath | None = None) -> Path:
-    """Where the Sushi file is; raises ``DataMissing`` if it is nowhere.
+    """Return the path of the Sushi file; raise ``DataMissing`` if it is not found.
 
-    It is the ``path`` given (the file, or its folder), else it lies in the folder that the
-    environment variable FAIRDUEL_DATA names, else in ``user_folder()``.
+    It is the ``path`` given (the file, or its folder), else in the folder that the environment
+    variable FAIRDUEL_DATA names, else in ``user_folder()``.
     """
     places = _places() if path is None else [Path(path)]
     for place in places:
@@ -88,7 +88,7 @@ def find_sushi(path: AnyPath | None = None) -> Path:
 
 
 def user_folder() -> Path:
-    """Where a person's own data for fairduel lie on this system."""
+    """Return the folder for a person's own fairduel data on this system."""
     home = os.path.expanduser("~")
     if sys.platform == "win32":
         folder = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")

@@ -1,4 +1,4 @@
-"""Where instances come from: a family a file, as a function and as an environment of runs."""
+"""Where instances come from: one family per file, as a function and as an environment."""
 
 from fairduel.environments.clustered import Clustered, clustered_instance
 from fairduel.environments.environment import Environment

@@ -20,7 +20,7 @@ OUTSIDER_LEAST = 0.9  # how surely an outsider's winner beats the cluster's, at 
 
 @dataclass(frozen=True)
 class Clustered(Environment):
-    """Draws ``clustered_instance`` anew for every run."""
+    """A new ``clustered_instance`` for every run."""
 
     users: int = 10
     arms: int = 10
@@ -35,11 +35,11 @@ class Clustered(Environment):
 def clustered_instance(
     users: int, arms: int, share: float, gap: float = 0.1, seed: Seed = 0
 ) -> Instance:
-    """A share of the users has one common winner, which the others dislike (Section 5.3).
+    """Draw an instance in which a share of the users has a common winner (Section 5.3).
 
     The first ceil(share * users) users are the cluster. Its first member is as in
-    ``random_instance``; the others beat with the common winner as the first member does, plus
-    normal noise of standard deviation 0.1, kept within [1/2 + gap, 1]. Each user outside has a
+    ``random_instance``; for the others the common winner beats each arm as it does for the first,
+    plus normal noise of standard deviation 0.1, kept within [1/2 + gap, 1]. Each user outside has a
     winner among the other arms, and it beats the cluster's winner with probability uniform on
     [0.9, 1] (or [1/2 + gap, 1] if that is narrower). Everything else is as in
     ``random_instance``.
@@ -48,7 +48,7 @@ def clustered_instance(
     members = _members(users, share)
     if arms == 1 and members < users:
         raise InputError(
-            "with one arm every user has the same winner; give at least 2 arms or share 1."
+            "with one arm every user has the same winner: give at least 2 arms or share 1."
         )
     rng = random_generator(seed)
     common = int(rng.integers(0, arms))

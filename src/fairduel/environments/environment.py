@@ -1,4 +1,4 @@
-"""What an environment is: sizes that stand for one instance a run."""
+"""What an environment is: sizes that determine one instance per run."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from fairduel.instance import Instance
 
 @dataclass(frozen=True)
 class Fixed(Environment):
-    """Plays the same instance in every run, with other luck."""
+    """The same instance in every run, with fresh randomness."""
 
     instance: Instance
 

@@ -23,7 +23,7 @@ HARD_EPSILON_PRIME_LEAST = 2.0**-52  # 1/2 plus and minus this are still exact
 
 @dataclass(frozen=True)
 class Hard(Environment):
-    """Plays I^0, I^1 and so on in turn, each with its arms in random order."""
+    """The instances I^0, I^1 and so on in turn, each with its arms in random order."""
 
     users: int = 10
     arms: int = 10
@@ -44,25 +44,25 @@ def hard_instance(
     *,
     seed: Seed | None = None,
 ) -> Instance:
-    """An instance of the lower bound's proof: I^0, or I^m for ``instance`` m (Appendix A.1).
+    """Return an instance of the lower bound's proof: I^m for ``instance`` = m (Appendix A.1).
 
     With M = min(users, arms), user d (from 1) has its own winner w_d for d <= M; users beyond M
-    share w_1. The winners of the first floor(M / 2) users are good: nearly everybody's best. The
-    others are bad: worth nothing to any but their own user. User r = floor(M / 2) + 1, with a
-    bad winner, scores good winners lower by 2 epsilon than the others do; in I^m all but the
-    m-th, w_m, the arm to find. To tell it from the rest one has to play r's winner, which costs.
+    share w_1. The winners of the first floor(M / 2) users are good: nearly best for every user.
+    The others are bad: worth nothing to any but their own user. User r = floor(M / 2) + 1, with a
+    bad winner, scores good winners lower by 2 epsilon than the others do; in I^m all but the m-th,
+    w_m, the arm to find. Telling it from the rest takes playing r's winner, which costs welfare.
 
-    ``rounds`` is the horizon T; m goes from 0 to floor(M / 2). ``epsilon`` in (0, 0.2) is by
-    default the proof's c (M / (2304 T))^(1/3), with c = 0.9, and never above 0.199. The winner
-    of user d is arm d; a ``seed`` draws which arms w_1, ..., w_M are instead (``.winners`` tells
-    in either case, and the same seed gives the same arms in every I^m).
+    ``rounds`` is the horizon T; m goes from 0 to floor(M / 2). ``epsilon`` lies in (0, 0.2);
+    default: the proof's c (M / (2304 T))^(1/3), with c = 0.9, and at most 0.199. The winner of
+    user d is arm d; a ``seed`` draws which arms w_1, ..., w_M are instead (``.winners`` tells in
+    either case, and the same seed gives the same arms in every I^m).
 
     What the paper leaves open is decided as follows. Odd M: floor(M / 2) winners are good, at
     least two, which is what the proof needs. Two arms neither of which is the user's winner: the
-    lower-numbered w wins for certain, and arms that are nobody's winner come last; this is the
+    lower-numbered w wins for certain, and arms that are no user's winner come last; this is the
     same in every I^m, so it says nothing about m, and no pair is at 1/2, as Theorem 4.2 asks.
     epsilon' is half its bound min(1 / (2 T^3 D), 0.05), but at least 2^-52, because 1/2 plus
-    less than that is 1/2 in floating point and nobody would have a winner. The proof loses at
+    less than that is 1/2 in floating point and no user would have a winner. The proof loses at
     most 2 epsilon' D T of regret to it, and 2^-51 D T is nothing beside the bound epsilon T / 2.
     """
     users, arms = whole_number("users", users, 4), whole_number("arms", arms, 4)
@@ -72,8 +72,8 @@ def hard_instance(
     perturbed = whole_number("instance", instance, 0)
     if perturbed > good:
         raise InputError(
-            f"instance is {perturbed}; with {users} users and {arms} arms there are I^0 to "
-            f"I^{good}, so give a number from 0 to {good}."
+            f"instance is {perturbed}, but {users} users and {arms} arms have I^0 to I^{good}: "
+            f"give a number from 0 to {good}."
         )
     epsilon = _hard_epsilon(winners, rounds) if epsilon is None else _epsilon(epsilon)
     epsilon_prime = _hard_epsilon_prime(users, rounds)
@@ -87,7 +87,7 @@ def hard_instance(
 def _hard_tensor(
     users: int, arms: int, perturbed: int, epsilon: float, epsilon_prime: float
 ) -> Floats:
-    """The preferences of I^perturbed, with w_d = arm d."""
+    """Return the preferences of I^perturbed, with w_d = arm d."""
     winners = min(users, arms)
     good = winners // 2
     # How a user's winner does against w_1, w_2, ...: good winners come close, no other arm does.
@@ -105,7 +105,7 @@ def _hard_tensor(
 
 
 def _ordered(arms: int) -> Floats:
-    """The lower-numbered arm wins for certain."""
+    """Return preferences in which the lower-numbered arm always wins."""
     return np.triu(np.ones((arms, arms)), 1) + 0.5 * np.eye(arms)
 
 

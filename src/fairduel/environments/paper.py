@@ -18,7 +18,7 @@ PAPER_RUNS = 30
 
 @dataclass(frozen=True)
 class Paper(Environment):
-    """Plays the paper's 30 random instances, one a run, whatever the seed."""
+    """The paper's 30 random instances, one per run, whatever the seed."""
 
     users: int = 10
     arms: int = 10
@@ -27,14 +27,14 @@ class Paper(Environment):
     def draw(self, run: int, rounds: int, seed: int) -> Instance:
         if run >= PAPER_RUNS:
             raise InputError(
-                f"run {run} is asked for and the paper's {PAPER_RUNS} instances are 0 to "
+                f"run {run} is asked for, but the paper's {PAPER_RUNS} instances are 0 to "
                 f"{PAPER_RUNS - 1}: ask for {PAPER_RUNS} runs at most, or use random instances."
             )
         return _paper_instances(self.users, self.arms, self.gap)[run]
 
 
 def paper_instances(users: int = 10, arms: int = 10, gap: float = 0.1) -> list[Instance]:
-    """The 30 random instances of the paper's experiments, to the bit.
+    """Return the 30 random instances of the paper's experiments, to the bit.
 
     Table 1 has the default 10 users, 10 arms and gap; the other sizes use the same seeds.
     """

@@ -17,7 +17,7 @@ JUST_ABOVE_HALF = float(np.nextafter(0.5, 1.0))
 
 @dataclass(frozen=True)
 class Random(Environment):
-    """Draws ``random_instance`` anew for every run."""
+    """A new ``random_instance`` for every run."""
 
     users: int = 10
     arms: int = 10
@@ -28,9 +28,9 @@ class Random(Environment):
 
 
 def random_instance(users: int, arms: int, gap: float = 0.1, seed: Seed = 0) -> Instance:
-    """Random preferences in which every user has a Condorcet winner (Section 5.1).
+    """Draw preferences in which every user has a Condorcet winner (Section 5.1).
 
-    Each user's winner is any arm; it beats each other arm with probability uniform on
+    Each user's winner is drawn uniformly; it beats each other arm with probability uniform on
     [1/2 + gap, 1]. Two arms that are not the winner have a probability uniform on [0, 1], moved
     out to 1/2 - gap or 1/2 + gap where it is nearer to 1/2 than that.
     """
@@ -44,7 +44,7 @@ def random_instance(users: int, arms: int, gap: float = 0.1, seed: Seed = 0) -> 
 
 
 def random_user(rng: np.random.Generator, arms: int, winner: int, gap: float) -> Floats:
-    """One draw for each pair i < j, row by row: the paper's order, kept to the bit."""
+    """Draw a user, one number per pair i < j, row by row: the paper's order, to the bit."""
     first, second = np.triu_indices(arms, 1)
     draw = rng.random(len(first))
     upper = _keep_gap(draw, gap)
@@ -58,14 +58,14 @@ def random_user(rng: np.random.Generator, arms: int, winner: int, gap: float) ->
 
 
 def _keep_gap(probability: Floats, gap: float) -> Floats:
-    """Move what is nearer to 1/2 than the gap out to it; 1/2 itself goes down."""
+    """Move probabilities within the gap of 1/2 out to its edge; 1/2 itself goes down."""
     high, low = 0.5 + gap, 0.5 - gap
     moved = np.where((probability > 0.5) & (probability < high), high, probability)
     return np.where((probability <= 0.5) & (probability > low), low, moved)
 
 
 def winning(probability: float | Floats) -> Floats:
-    """Above 1/2 even where the gap is too small for floating point, so that the winner wins."""
+    """Keep a probability above 1/2, even if the gap is too small for floating point."""
     return np.maximum(probability, JUST_ABOVE_HALF)
 
 

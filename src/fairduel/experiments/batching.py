@@ -21,7 +21,7 @@ CHECK_EVERY = 5.0  # seconds without a result
 
 
 class Lost:
-    """Stands for the result of a call that ended its worker every time it was tried."""
+    """The result of a call that ended its worker every time it was tried."""
 
 
 LOST = Lost()
@@ -30,11 +30,11 @@ LOST = Lost()
 def run_calls(
     pool: Pool, function: Callable[[Item], Result], items: Iterable[Item]
 ) -> Iterator[list[tuple[Item, Result | Lost]]]:
-    """Call the function with every item; gives items and results as they come, in any order.
+    """Call the function with every item; yield items and results as they come, in any order.
 
     The items of a task that is lost are set aside. When all others are through, each of them is a
-    task of its own, and in a pool that isn't isolated it has the pool for itself: so the item
-    that does it is found. Items that take long should come first.
+    task of its own, and in a pool that isn't isolated it has the pool to itself: so the item
+    that ends workers is found. Items that take long should come first.
     """
     return _Run(pool, function, items).results()
 
@@ -59,12 +59,12 @@ class _Run(Generic[Item, Result]):
                 self._pool.check()
                 continue
             finished = [self._collect(future) for future in done]
-            del done  # else a cluster keeps what they gave, and makes it again where it is lost
-            self._fill()  # before the caller takes its time over the results
+            del done  # else a cluster keeps their results, and recomputes them if they are lost
+            self._fill()  # before the caller works on the results
             yield from filter(None, finished)
 
     def _fill(self) -> None:
-        """Give everybody something to do."""
+        """Give every worker something to do."""
         size = self._pool.size()
         while self._waiting and len(self._running) < size:
             count = calls_in_a_task(len(self._waiting), size, self._pace)
@@ -94,7 +94,7 @@ class _Run(Generic[Item, Result]):
 
 
 def calls_in_a_task(left: int, workers: int, pace: float | None) -> int:
-    """How many of the calls that are left to give to one worker, at so many seconds each.
+    """Return how many of the calls left to give to one worker, at ``pace`` seconds each.
 
     As many as fill a task, but no more than a half share, so that there is something left to
     even out; a task below the least is only made of an even share of the last calls.
@@ -110,7 +110,7 @@ def calls_in_a_task(left: int, workers: int, pace: float | None) -> int:
 def _run_some(
     function: Callable[[Item], Result], items: Sequence[Item]
 ) -> tuple[list[Result], float]:
-    """The results of the first items, as many as there is time for, and the seconds it took."""
+    """Return results of the first items, as many as time allows, and the seconds taken."""
     began = time.perf_counter()
     results = []
     for item in items:

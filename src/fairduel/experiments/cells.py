@@ -30,8 +30,8 @@ PHASES = ("identify", "explore", "exploit")
 class Cell:
     """A learner, what it plays, and for how long.
 
-    rounds: the horizon. run: with the seed, picks the instance and the luck; run r of every
-    learner meets the same ones. welfare: what regret is measured in. The labels name learner and
+    rounds: the horizon. run: with the seed, determines the instance and the randomness; run r of
+    every learner has the same. welfare: what regret is measured in. The labels name learner and
     environment in tables and pictures, and change nothing else.
     """
 
@@ -53,9 +53,9 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What came of a cell: the key it ran under, curves by metric, and figures of the whole run.
+    """The result of a cell: the key it ran under, curves by metric, and figures of the whole run.
 
-    utilities: (D,) what every user got in all.
+    utilities: (D,) what every user received in total.
     """
 
     key: str
@@ -82,11 +82,11 @@ class Failure:
 
 
 def run_cell(cell: Cell, key: str) -> Record | Failure:
-    """Simulate; whatever goes wrong becomes a failure of this cell alone."""
+    """Simulate a cell; any error becomes a failure of this cell alone."""
     began = time.perf_counter()
     try:
         instance = cell.environment.draw(cell.run, cell.rounds, cell.seed)
-        # The same luck for every learner, whoever came before; the instance has (run, 0).
+        # The same randomness for every learner, in any order; the instance has (run, 0).
         rng = np.random.default_rng(np.random.SeedSequence(cell.seed, spawn_key=(cell.run, 1)))
         marks = cell.checkpoints.of(cell.rounds)
         path = play(cell.learner, instance, cell.rounds, rng, marks, cell.welfare)
@@ -105,5 +105,5 @@ def run_cell(cell: Cell, key: str) -> Record | Failure:
 def _described(error: BaseException) -> str:
     if isinstance(error, InputError):
         return str(error)
-    # Not str(), which for somebody's own exception may fail as well.
+    # Not str(), which for a custom exception may fail as well.
     return "".join(traceback.format_exception_only(error)).strip()

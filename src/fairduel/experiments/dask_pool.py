@@ -14,15 +14,15 @@ from fairduel.errors import InputError
 from fairduel.experiments.pool import WorkerDied
 
 PATIENCE = 20  # seconds to wait for the scheduler, and for its first worker
-WITHOUT_WORKERS = 60  # seconds for somebody to start workers again when all are gone
+WITHOUT_WORKERS = 60  # seconds to wait for new workers when all are gone
 
 
 class DaskPool:
     """The cluster whose scheduler has this address, like ``tcp://10.0.0.1:8786``.
 
     Its workers need the same fairduel, and what else the cells name: modules of learners, files.
-    The scheduler itself moves the tasks of a worker that dies to others, four times unless it is
-    told otherwise; so that a task can't end them one by one, it only ever starts once (``_once``).
+    The scheduler itself moves the tasks of a worker that dies to others, by default four times;
+    so that a task can't end them one by one, it only ever starts once (``_once``).
     """
 
     isolated = False
@@ -46,9 +46,9 @@ class DaskPool:
                 f"there is no Dask scheduler with a worker at {address!r}: "
                 "give the address that dask scheduler shows, and start a worker."
             ) from error
-        self._deserted: float | None = None  # since when there are no workers
-        self._marks: dict[Future[Any], Any] = {}  # of tasks that may still be under way
-        self._lost: list[Any] = []  # marks of tasks that were
+        self._deserted: float | None = None  # when the last worker went
+        self._marks: dict[Future[Any], Any] = {}  # of tasks that may still be running
+        self._lost: list[Any] = []  # marks of lost tasks
         self._event: Any = dask.Event
         self._executor = self._client.get_executor(pure=False)
 
@@ -73,13 +73,13 @@ class DaskPool:
             except self._killed:  # the scheduler has given up on it
                 result = None
         if result is None:
-            # The mark stays: if the scheduler loses what the task gave, it runs the task again.
+            # The mark stays: if the scheduler loses its result, it runs the task again.
             self._lost.append(mark)
             raise WorkerDied
         return result[0]
 
     def check(self) -> None:
-        """The scheduler would keep the tasks for workers to come, and the sweep wait for ever."""
+        """Raise if no workers are left: the scheduler would keep the tasks waiting for ever."""
         try:
             workers = len(self._client.nthreads())
         except OSError:  # no connection: if it doesn't come back, the tasks are cancelled
@@ -97,7 +97,7 @@ class DaskPool:
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
-        """Say what is wrong with the cluster where something is: cells keep their errors."""
+        """Explain errors of the cluster; those of cells stay as they are."""
         try:
             yield
         except (CancelledError, OSError) as error:
@@ -112,7 +112,7 @@ class DaskPool:
             ) from error
 
     def close(self, at_once: bool) -> None:
-        # Nothing that somebody wants is under way, even where there is time.
+        # No task that is still wanted is running, even where there is time.
         self._executor.shutdown(wait=False)
         with contextlib.suppress(OSError):  # the scheduler is gone, and the marks with it
             for mark in self._lost:
@@ -121,7 +121,7 @@ class DaskPool:
 
 
 def _connected(dask: Any, address: str) -> Any:
-    """A client of a scheduler that has a worker."""
+    """Return a client of a scheduler that has a worker."""
     client = dask.Client(address, timeout=PATIENCE, set_as_default=False)
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
@@ -137,7 +137,7 @@ _first = threading.Lock()
 
 
 def _once(mark: Any, function: Callable[..., Any], *arguments: object) -> tuple[Any] | None:
-    """Call the function, unless somebody has begun to and did not come to the end.
+    """Call the function, unless a worker has begun to and did not finish.
 
     ``mark`` is an event that the scheduler keeps, so it stays when the worker is gone.
     """

@@ -52,12 +52,13 @@ def compare(
     scheduler: str | None = None,
     progress: bool = True,
 ) -> Results:
-    """Let every learner play every environment for every horizon, ``runs`` times each.
+    """Run every learner in every environment for every horizon, ``runs`` times each.
 
     learners, environments: one, several, or several by label; default: FairVOI and the paper's
     five, and ``Random()``. rounds: the horizon, or several. Run r is drawn from ``seed`` and r
-    alone, so a learner's results do not depend on who else is compared, and all of them meet the
-    same instances and the same luck. checkpoints: when to read off, or how often, evenly spaced.
+    alone, so a learner's results do not depend on which others are compared, and all of them
+    play the same instances with the same randomness. checkpoints: when to read off, or their
+    number, evenly spaced.
     welfare: what regret is measured in; default: Nash, as in the paper. folder, workers,
     scheduler, progress: as in ``sweep``; with a folder, results are stored and never run twice.
 
@@ -100,7 +101,7 @@ def grid(
 
 
 def labelled(what: str, given: Any, kind: Any) -> dict[str, Any]:
-    """Return what is given by label; refuse what is given twice, under whatever label."""
+    """Return what is given by label; refuse duplicates, under any label."""
     if isinstance(given, Mapping):
         found = dict(given)
     else:
@@ -143,7 +144,7 @@ def short_label(thing: object) -> str:
 
 
 def _shown(value: object) -> str:
-    # What has a short repr of its own, like an Instance, knows best.
+    # What has a short repr of its own, like an Instance, keeps it.
     settings = getattr(value, "__dataclass_params__", None)
     return repr(value) if settings is None or not settings.repr else short_label(value)
 

@@ -1,6 +1,6 @@
-"""The name of a cell's result: another one when anything that can change its numbers changes.
+"""The key of a cell's result: it changes with anything that can change its numbers.
 
-That is the cell itself but for its labels, the code that it runs, and the versions of the
+That is the cell itself except for its labels, the code that it runs, and the versions of the
 libraries that compute. The code is what the modules of the loop, the learner, the environment and
 the welfare import, directly or not, as far as it is fairduel's or the caller's own; comments,
 docstrings and layout do not count.
@@ -32,7 +32,7 @@ LIBRARIES = ("numpy", "scipy", "numba")
 
 
 def key_of(cell: Cell) -> str:
-    """Return the name under which the result of a cell is stored."""
+    """Return the key under which the result of a cell is stored."""
     played = (cell.learner, cell.environment, cell.welfare, cell.checkpoints)
     modules = frozenset().union(*map(modules_of, played))
     settings = [identity(part) for part in played]
@@ -49,7 +49,7 @@ def _versions() -> list[str]:
 
 
 def identity(value: object) -> Any:
-    """Return what tells a value from others, as JSON data."""
+    """Return what distinguishes a value from others, as JSON data."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.generic):
@@ -107,7 +107,7 @@ def code_digest(modules: frozenset[str]) -> str:
         return _code_digest(modules)
 
 
-# Code that was loaded stays as it is while the process lasts, and so does what is said about it.
+# Loaded code does not change while the process lasts, and neither does its digest.
 @functools.cache
 def _code_digest(modules: frozenset[str]) -> str:
     digests = {name: _digest(name) for name in _closure(modules | {LOOP})}
@@ -128,7 +128,7 @@ def _closure(modules: frozenset[str]) -> set[str]:
 
 @functools.cache
 def _is_followed(name: str, packages: frozenset[str]) -> bool:
-    """Whether a module is fairduel's, or the caller's: of a given package, or not installed."""
+    """Return whether a module is fairduel's or the caller's: of these packages or not installed."""
     package = name.partition(".")[0]
     source = _source(package)
     if source is None:

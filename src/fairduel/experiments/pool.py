@@ -21,25 +21,25 @@ ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
 
-GUARD = 'in a script, start it under: if __name__ == "__main__"'
+GUARD = 'in a script, start it under if __name__ == "__main__"'
 
 
 class WorkerDied(Exception):
-    """The process that was at work on a task is gone, and nobody knows how far it had come."""
+    """The process that worked on a task is gone, and how far it came is unknown."""
 
 
 class Pool(Protocol):
     """Where tasks run.
 
-    isolated: a task can only be lost by its own doing, never by that of another one. resubmissions:
-    how often it is worth submitting a task again that was lost.
+    isolated: a task can only be lost by its own fault, never by that of another one. resubmissions:
+    how often it is worth submitting a lost task again.
     """
 
     isolated: bool
     resubmissions: int
 
     def size(self) -> int:
-        """How many tasks run at the same time."""
+        """Return how many tasks run at the same time."""
         ...
 
     def submit(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:
@@ -47,11 +47,11 @@ class Pool(Protocol):
         ...
 
     def collect(self, future: Future[Any]) -> Any:
-        """The result of a finished task; raises ``WorkerDied`` if it was lost."""
+        """Return the result of a finished task; raise ``WorkerDied`` if it was lost."""
         ...
 
     def check(self) -> None:
-        """Called while nothing finishes; raises if nothing ever will."""
+        """Raise if no task will ever finish; called while none does."""
         ...
 
     def close(self, at_once: bool) -> None:
@@ -60,7 +60,7 @@ class Pool(Protocol):
 
 
 class InProcess:
-    """No worker at all: a task runs here and now, and what it breaks is broken."""
+    """A pool without workers: a task runs here and now, without isolation."""
 
     isolated = True
     resubmissions = 0
@@ -77,10 +77,10 @@ class InProcess:
         return future.result()
 
     def check(self) -> None:
-        """Nothing to do: every task is finished as soon as it is submitted."""
+        """Do nothing: every task is finished as soon as it is submitted."""
 
     def close(self, at_once: bool) -> None:
-        """Nothing to do: there is nothing to end."""
+        """Do nothing: there are no workers to end."""
 
 
 @dataclass
@@ -88,12 +88,12 @@ class _Worker:
     """A pool of one process, so that a death concerns one task and stops no other."""
 
     executor: ProcessPoolExecutor
-    process: Future[int]  # its number, as soon as it has started
+    process: Future[int]  # its id, as soon as it has started
 
 
 @dataclass
 class LocalPool:
-    """So many processes on this machine.
+    """A pool of ``workers`` processes on this machine.
 
     They are forked from a server process that has loaded the compiled kernels: forking the caller
     itself is not safe where it has threads, and a new process for each worker would load the
@@ -111,7 +111,7 @@ class LocalPool:
         return self.workers
 
     def submit(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:
-        with _interrupts_later():  # else nobody would know of a worker that is half started
+        with _interrupts_later():  # else a half-started worker would be left behind
             worker = self._idle.pop() if self._idle else _start()
             try:
                 future = worker.executor.submit(function, *arguments)
@@ -131,7 +131,7 @@ class LocalPool:
             _end(worker)
             if not self._can_start and not _has_started(worker):
                 raise InputError(
-                    f"a worker process stopped before it could start (see above); {GUARD}."
+                    f"a worker process stopped before it could start (see above): {GUARD}."
                 ) from error
             raise WorkerDied from error
         except BaseException:
@@ -141,7 +141,7 @@ class LocalPool:
         return result
 
     def check(self) -> None:
-        """Nothing to do: a worker that is gone makes its task fail."""
+        """Do nothing: a worker that is gone makes its task fail."""
 
     def close(self, at_once: bool) -> None:
         for worker in (*self._idle, *self._busy.values()):
@@ -156,10 +156,10 @@ class LocalPool:
 
 
 def check_not_a_worker() -> None:
-    """Complain where a worker that is starting runs the caller's script once more."""
+    """Raise an error if a starting worker runs the caller's script once more."""
     main = sys.modules.get("__mp_main__")
     if main is not None and main.__name__ == "__mp_main__":
-        raise InputError(f"a worker process cannot start workers of its own; {GUARD}.")
+        raise InputError(f"a worker process cannot start workers of its own: {GUARD}.")
 
 
 def _start() -> _Worker:
@@ -176,7 +176,7 @@ def _start() -> _Worker:
 
 
 def _start_server() -> None:
-    """Start the server that workers are forked from, unless it runs.
+    """Start the server that workers are forked from, unless it is running.
 
     It ignores Ctrl-C, but only once it has loaded everything; so it is started with that blocked.
     """
@@ -199,14 +199,14 @@ def _has_started(worker: _Worker) -> bool:
 
 
 def _begin() -> None:
-    """What a worker does first."""
+    """Prepare a worker for its tasks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
     threading.Thread(target=_follow_parent, daemon=True).start()
     import fairduel.experiments.warm  # noqa: F401  (already there where the server has loaded it)
 
 
 def _follow_parent() -> None:
-    """A worker whose parent was killed would wait for its next task for ever."""
+    """End with the parent: a worker whose parent was killed would wait for ever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -215,7 +215,7 @@ def _follow_parent() -> None:
 
 @contextlib.contextmanager
 def _interrupts_later() -> Iterator[None]:
-    """Put off Ctrl-C, which only ever concerns the main thread, to the end of the block."""
+    """Defer Ctrl-C, which only ever reaches the main thread, to the end of the block."""
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or handler is None:
         yield

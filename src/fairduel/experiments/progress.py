@@ -1,4 +1,4 @@
-"""A bar that shows how far a long job is."""
+"""A progress bar for long jobs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @contextmanager
 def bar(total: int, done: int, shown: bool) -> Iterator[Callable[[int], None]]:
-    """A bar with the time left, on standard error if that is a terminal; call it to move it on."""
+    """Show a bar with the time left, on stderr if that is a terminal; call it to advance it."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
@@ -31,11 +31,11 @@ def bar(total: int, done: int, shown: bool) -> Iterator[Callable[[int], None]]:
 def can_go_on(
     folder: Path | None, what: Callable[[], str] = lambda: "what is done is"
 ) -> Iterator[None]:
-    """Let Ctrl-C say that nothing is lost, and ``what`` kept in the folder, if there is one."""
+    """Make Ctrl-C say that nothing is lost, and ``what`` kept in the folder, if there is one."""
     try:
         yield
     except KeyboardInterrupt as error:
-        if error.args or folder is None:  # said already, by somebody who knows more
+        if error.args or folder is None:  # explained already, in more detail
             raise
         raise KeyboardInterrupt(
             f"{what()} kept in {str(folder)!r}; running it again goes on from there"

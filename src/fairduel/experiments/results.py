@@ -86,7 +86,7 @@ class Results:
         return values
 
     def utilities(self, cells: Sequence[Cell]) -> Floats:
-        """Return (cells, D) what every user got in all; NaN for cells that failed."""
+        """Return (cells, D) what every user received in total; NaN for cells that failed."""
         done, kept = self._read(cells)
         if not done:
             return np.full((len(cells), 1), np.nan)
@@ -98,7 +98,7 @@ class Results:
         return values
 
     def _read(self, cells: Sequence[Cell]) -> tuple[list[int], Any]:
-        """Return which of the cells have results, and these."""
+        """Return which of the cells have results, and those results."""
         keys = [self._key(cell) for cell in cells]
         done = [place for place, key in enumerate(keys) if key in self._store]
         return done, self._store.read([keys[place] for place in done])
@@ -133,7 +133,7 @@ class Results:
         return {setting: by_learner for setting, by_learner in found.items() if by_learner}
 
     def plot(self) -> Figure:
-        """Draw regret and what users got; with several settings, the regret in a panel each."""
+        """Draw regret and utilities; with several settings, the regret in a panel for each."""
         from fairduel.experiments.comparison import picture
 
         return picture(self)
@@ -141,7 +141,7 @@ class Results:
     def report(self, folder: str | Path, command: str = "") -> Path:
         """Write report.html, report.md and their pictures; return the path of the page.
 
-        ``command`` says in the report how to make it again.
+        ``command`` says in the report how to reproduce it.
         """
         from fairduel.experiments.comparison import write
 

@@ -38,9 +38,9 @@ def sweep(
 
     Without a folder everything stays in memory. Runs on ``workers`` processes (default: one for
     each core; 1 stays in this process), or on the Dask cluster whose scheduler has the address
-    ``scheduler``; the results are the same to the bit. Stop it as you like: what is finished is
-    in the folder, and the same call goes on from there. A cell runs again when it or the code
-    behind it has changed (see ``fairduel.experiments.keys``).
+    ``scheduler``; the results are the same to the bit. It can be stopped at any time: what is
+    finished is in the folder, and the same call goes on from there. A cell runs again when it or
+    the code behind it has changed (see ``fairduel.experiments.keys``).
 
     A cell that fails, or that ends its worker process every time, is in ``failures``; the others
     go on, and the next sweep tries it again. A cell given twice counts once.
@@ -68,7 +68,7 @@ def sweep(
 
 
 def _check(cells: list[Cell], elsewhere: bool) -> None:
-    """Find out before the work what would make cells fail; ``elsewhere``: in other processes."""
+    """Find what would make cells fail before running any; ``elsewhere``: in other processes."""
     for cell in cells:
         whole_number("rounds", cell.rounds, 1, MOST_ROUNDS)
         whole_number("run", cell.run, 0, MOST_SEED)
@@ -80,7 +80,7 @@ def _check(cells: list[Cell], elsewhere: bool) -> None:
 
 
 def _draw_once(cells: list[Cell]) -> None:
-    """Draw the last instance of every environment: sizes that it does not take fail now."""
+    """Draw the last instance of every environment, so that bad sizes fail now."""
     last: dict[int, Cell] = {}
     for cell in cells:
         known = last.get(id(cell.environment))
@@ -91,7 +91,7 @@ def _draw_once(cells: list[Cell]) -> None:
 
 
 def _check_modules(cells: list[Cell]) -> None:
-    """Refuse what only this process can find."""
+    """Refuse learners that only this process can import."""
     for learner in {id(cell.learner): cell.learner for cell in cells}.values():
         if "__main__" in modules_of(learner):
             raise InputError(

@@ -16,7 +16,7 @@ from fairduel._files import make_folder, write_whole
 from fairduel.experiments.cells import CURVES, PHASES, Record
 
 KEPT = "cells"  # the subfolder of the files
-ABANDONED = 3600.0  # seconds after which a temporary file has nobody left who writes it
+ABANDONED = 3600.0  # seconds after which a temporary file has no writer left
 
 
 class Store:
@@ -41,13 +41,13 @@ class Store:
         return key in self._places
 
     def add(self, records: Sequence[Record]) -> None:
-        """Keep what a task has found."""
+        """Add the records of a task."""
         table = _table(records)
         if self._folder is not None:
             name = hashlib.sha256("".join(record.key for record in records).encode()).hexdigest()
             file = self._folder / f"{name[:32]}.arrow"
             write_whole(file, _to_arrow(table))
-            table = _open(file)  # from now on on disk only
+            table = _open(file)  # on disk only from now on
         self._note(table)
 
     def read(self, keys: Sequence[str]) -> Any:
@@ -114,7 +114,7 @@ def _open(file: Path) -> Any:
 
 
 def _clean(folder: Path) -> None:
-    """Remove what writers that were killed have left behind."""
+    """Remove what killed writers have left behind."""
     for file in folder.glob(".fairduel-*.tmp"):
         with contextlib.suppress(FileNotFoundError):  # its writer has just finished
             if time.time() - file.stat().st_mtime > ABANDONED:

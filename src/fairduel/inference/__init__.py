@@ -1,4 +1,4 @@
-"""What answers say about preferences, and how sure that is."""
+"""What answers say about preferences, and how certain that is."""
 
 from fairduel.inference.independent import infer
 from fairduel.inference.posterior import Estimates, Posterior, estimate_utilities

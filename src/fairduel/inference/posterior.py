@@ -1,4 +1,4 @@
-"""The posterior: what is known of every user's winner and scores, whatever the model behind it."""
+"""The posterior: what is known of every user's winner and scores, under any model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Posterior:
 
     probabilities: (D, K) that arm w is user d's winner. log_beats: (D, K, K) the log of the
     probability that w beats k, at [d, k, w]. means, stds: (D, K, K) of d's score of k if w is the
-    winner. scores, variances: (D, K) mean and variance of the scores, whoever the winner is.
+    winner. scores, variances: (D, K) mean and variance of the scores, over all winners.
     counts: (D, K, K) the number of answers, the prior's among them, that what is known of a pair
     is worth.
     """
@@ -38,7 +38,7 @@ class Posterior:
     def draw(self, shares: Floats, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
         """Draw what the mean scores may become when these shares of the variance are resolved.
 
-        Returns, for two draws (mirror images) a share: scores (2n, D, K), the winners (2n, D) in
+        Returns, for two draws (mirror images) per share: scores (2n, D, K), the winners (2n, D) in
         them, and the shifts (2n, D, K) of the scores given these winners.
         """
         from fairduel.kernels import posterior

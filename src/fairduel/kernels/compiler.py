@@ -1,4 +1,4 @@
-"""Numba kernels: compiled once, kept on disk, and the user is told while it happens."""
+"""Numba kernels: compiled once, with a notice to the user, and cached on disk."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def part(function: F, inline: str = "never") -> F:
 
 
 def _announce_compilation() -> None:
-    """Have one line on stderr say so the first time that numba compiles something of fairduel.
+    """Announce on stderr, in one line, the first time that numba compiles something of fairduel.
 
     What numba reads from its cache it does not compile.
     """

@@ -78,7 +78,7 @@ def climb(
 
 @kernel("Tuple((f8[:, ::1], i8[::1]))(f8[:, :, ::1], i8, f8, f8)")
 def follow(scores: Floats, iterations: int, tolerance: float, floor: float) -> tuple[Floats, Ints]:
-    """Return the policy for each of many score matrices, and how many iterations it took."""
+    """Return the policy for each of many score matrices, and the number of iterations."""
     n_matrices, n_users, n_arms = scores.shape
     policies, taken = np.empty((n_matrices, n_arms)), np.empty(n_matrices, np.int64)
     utility, inverse, gradient = np.empty(n_users), np.empty(n_users), np.empty(n_arms)

@@ -560,7 +560,7 @@ def climb(
     """Make ``arms[POLICY]`` the best one, from what it is if ``warm``; return its gap."""
     n_users, n_arms = scores.shape
     served = survey(scores, weights, users)
-    if served == 0.0:  # nobody can be given anything, so nothing is better than anything else
+    if served == 0.0:  # no user can be served, so all policies are equally good
         fill_policy(arms, 1.0 / n_arms)
         return 0.0
     if out_of_range(users):

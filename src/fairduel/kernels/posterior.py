@@ -60,7 +60,7 @@ def below_half(a: float, b: float) -> tuple[float, float, float]:
 
 @part
 def almost_normal_below_half(a: float, b: float) -> tuple[float, float, float]:
-    """Do so for many answers: cube roots are nearly normal (Abramowitz, Stegun 26.5.22)."""
+    """Return this for many answers: cube roots are nearly normal (Abramowitz, Stegun 26.5.22)."""
     n = a + b
     deviation = math.sqrt(a * b / (n + 1.0)) / n
     w1, w2 = (0.5 * b) ** (1.0 / 3.0), (0.5 * a) ** (1.0 / 3.0)

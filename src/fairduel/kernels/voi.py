@@ -43,7 +43,7 @@ def value_scores(
     means: Floats,
     counts: Floats,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return what knowing everything better is worth, a round, split among pairs and winners.
+    """Return what better knowledge is worth per round, split among pairs and winners.
 
     Draw m is what the mean scores may become: ``drawn[m]``, the scores moved by ``shifts`` and by
     taking ``winners[m]`` for granted, both shrunk so that a share lambda = ``shares[m]`` of the
@@ -128,7 +128,7 @@ def suppose(
 def value_arms(
     gains: Floats, parts: Floats, chances: Floats, counts: Floats
 ) -> tuple[Floats, Floats]:
-    """Return what it is worth a round to look again at arms; slopes and limits as above.
+    """Return what it is worth per round to look again at arms; slopes and limits as above.
 
     ``gains[k]`` is what it would gain to know arm k's scores. Each user's part of the variance
     lies with the pair of the arm and that user's winner.
@@ -150,7 +150,7 @@ def value_arms(
 def value_winners(
     which: Ints, losses: Floats, log_beats: Floats, counts: Floats
 ) -> tuple[Floats, Floats]:
-    """Return what it is worth a round to ask who users' winners are; slopes and limits as above.
+    """Return what it is worth per round to ask who users' winners are; slopes and limits as above.
 
     ``losses[c]`` is what is lost because (user, arm) ``which[c]`` may be a winner and is not
     taken for it. Each pair (w, j) stands in w's way, not only that with the likeliest winner: an

@@ -1,4 +1,4 @@
-"""The learners: one a file."""
+"""The learners: one per file."""
 
 from fairduel.learners.epsilon_greedy import FairEpsilonGreedy
 from fairduel.learners.explore_then_commit import FairETC

@@ -12,14 +12,14 @@ _PATIENCE = 16  # policies to solve for, before one is expected to last again
 
 
 class Course:
-    """Step b comes after b answered duels. It has the policy of the last solution until then.
+    """Step b comes after b answered duels. It has the policy of the last solution by then.
 
     winners: (D,); won, heard: (D, K) duels of each arm with each user's winner that came before,
     those the arm won and all of them; pairs: (n, 2) and answers: (n, D) as in ``Script``;
     policy: that of step 0; due: the first step to solve for, at least 1; every: how many steps
     lie between solutions from there.
 
-    Solving begins from the policy before and gives it back where it is still best to the
+    Solving begins from the previous policy and returns it where it is still best to the
     solver's tolerance. Some welfares find that out more cheaply than by solving, from what a duel
     changes (``Welfare.stays_best``), so where a policy lasts nothing is solved.
     """

@@ -11,7 +11,7 @@ import numpy as np
 from fairduel._arrays import Floats, Ints
 from fairduel.errors import InputError
 from fairduel.inference.estimates import empirical_scores
-from fairduel.learners._states import changed
+from fairduel.learners._states import replaced
 from fairduel.learners.course import Course
 from fairduel.learners.learner import Learner
 from fairduel.learners.phases import (
@@ -107,10 +107,10 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
     def ask(self, state: EpsilonGreedyState) -> tuple[Play, EpsilonGreedyState]:
         if state.later is None:
             duels, tournament = self.tournament.ask(state.tournament)
-            state = changed(state, tournament=tournament)
+            state = replaced(state, tournament=tournament)
             if duels is not None:
                 return duels, state
-            state = changed(state, later=Tally.empty(*tournament.candidates.shape))
+            state = replaced(state, later=Tally.empty(*tournament.candidates.shape))
         if state.tournament.tally.rounds >= state.horizon:  # nothing was left to explore with
             return commit(self.policy(state), 1), state
         if state.script < 0:
@@ -122,9 +122,9 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
 
     def tell(self, state: EpsilonGreedyState, tally: Tally) -> EpsilonGreedyState:
         if state.later is None:
-            return changed(state, tournament=self.tournament.tell(state.tournament, tally))
+            return replaced(state, tournament=self.tournament.tell(state.tournament, tally))
         done = state.done + tally.rounds if state.script >= 0 else 0
-        return changed(state, later=state.later + tally, done=done)
+        return replaced(state, later=state.later + tally, done=done)
 
     def policy(self, state: EpsilonGreedyState) -> Floats:
         if state.later is not None and state.policy is not None:
@@ -149,7 +149,7 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         pairs = self._pairs(state)
         plays = state.tournament.tally.plays * int(self.keep_identification)
         explored = (plays + plays.T)[pairs[:, 0], pairs[:, 1]]
-        return changed(state, script=0, length=0, explored=explored)
+        return replaced(state, script=0, length=0, explored=explored)
 
     def _ask_script(self, state: EpsilonGreedyState) -> tuple[Play, EpsilonGreedyState]:
         """Offer lines 7-16, from where the script stands."""
@@ -177,7 +177,7 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         if state.length > 0:
             played = self._schedule(state, self._script_steps(state))
             counts = np.bincount(played, minlength=len(state.explored))
-            state = changed(
+            state = replaced(
                 state,
                 script=state.script + 1,
                 before=state.before + state.length,
@@ -186,7 +186,7 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
             )
         gaps = self._gaps(state)
         length = int(gaps.sum()) + len(gaps) if len(gaps) == self._script_steps(state) else None
-        return changed(state, length=length), gaps
+        return replaced(state, length=length), gaps
 
     def _gaps(self, state: EpsilonGreedyState) -> Ints:
         """Return the rounds before each exploration of this script."""
@@ -233,7 +233,7 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         # Where a script was stopped beyond a solution within it, the next ones keep their places.
         block = self.solve_every * users
         beyond = min(new % block, block - users) if state.policy is not None and new > block else 0
-        return changed(state, policy=policy, solved_with=heard - beyond)
+        return replaced(state, policy=policy, solved_with=heard - beyond)
 
     def _next_solution(self, state: EpsilonGreedyState) -> int:
         """Return after how many more explorations, all answered, the policy is computed again."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairduel._arrays import Floats, Ints
 from fairduel.inference.estimates import empirical_scores
-from fairduel.learners._states import changed
+from fairduel.learners._states import replaced
 from fairduel.learners.learner import Learner
 from fairduel.learners.phases import (
     AS_RUN_TOURNAMENT,
@@ -80,24 +80,24 @@ class FairETC(Learner[ETCState]):
     def ask(self, state: ETCState) -> tuple[Play, ETCState]:
         if state.explored is None:
             duels, tournament = self.tournament.ask(state.tournament)
-            state = changed(state, tournament=tournament)
+            state = replaced(state, tournament=tournament)
             if duels is not None:
                 return duels, state
-            state = changed(state, explored=Tally.empty(*tournament.candidates.shape))
+            state = replaced(state, explored=Tally.empty(*tournament.candidates.shape))
         assert state.explored is not None
         rest = self._unexplored(state)
         if rest.rounds > 0:
             return rest, state
         policy = state.policy if state.policy is not None else self._best(state)
         left = state.horizon - state.tournament.tally.rounds - state.explored.rounds
-        return commit(policy, max(left, 1)), changed(state, policy=policy)
+        return commit(policy, max(left, 1)), replaced(state, policy=policy)
 
     def tell(self, state: ETCState, tally: Tally) -> ETCState:
         if state.explored is None:
             tournament = self.tournament.tell(state.tournament, tally)
-            return changed(state, tournament=tournament)
+            return replaced(state, tournament=tournament)
         policy = None if tally.wins.any() else state.policy
-        return changed(state, explored=state.explored + tally, policy=policy)
+        return replaced(state, explored=state.explored + tally, policy=policy)
 
     def policy(self, state: ETCState) -> Floats:
         if state.explored is not None and self._unexplored(state).rounds == 0:

@@ -51,7 +51,7 @@ class Rationale:
 
 
 class Learner(ABC, Generic[State]):
-    """Learns from answers alone. Everything is a pure function of its arguments.
+    """A learner: it learns from answers alone, and all its methods are pure functions.
 
     The state is a frozen dataclass of numbers, strings, None, arrays, tallies, tuples of these
     and other such dataclasses, so that it can be written to a file and read back to the bit.
@@ -71,7 +71,7 @@ class Learner(ABC, Generic[State]):
 
     @abstractmethod
     def ask(self, state: State) -> tuple[Play, State]:
-        """Return what to play now, and the state that has decided so.
+        """Return what to play now, and the state after that decision.
 
         Asked again, it offers the rest. Decisions are taken here, with the answers heard by now;
         ``tell`` only takes note.
@@ -79,7 +79,7 @@ class Learner(ABC, Generic[State]):
 
     @abstractmethod
     def tell(self, state: State, tally: Tally) -> State:
-        """Return the state that knows of these plays and answers as well."""
+        """Return the state with these plays and answers added."""
 
     @abstractmethod
     def policy(self, state: State) -> Floats:
@@ -98,7 +98,7 @@ class Learner(ABC, Generic[State]):
 
 
 def check_learner(learner: object) -> None:
-    """Refuse a name, a class, and whatever else is not a learner with its settings."""
+    """Refuse names, classes and anything else that is not a learner with its settings."""
     if isinstance(learner, str | type):
         raise InputError(f"the learner is {learner!r}: give a learner itself, like FairVOI().")
     if not isinstance(learner, Learner):

@@ -31,7 +31,7 @@ def check_winners(winners: tuple[int, ...] | None, users: int, arms: int) -> Int
     if winners is None:
         return None
     if len(winners) != users:
-        raise InputError(f"{len(winners)} winners are given for {users} users: give one each.")
+        raise InputError(f"{len(winners)} winners are given for {users} users: give one for each.")
     for user, arm in enumerate(winners):
         if not isinstance(arm, int | np.integer) or not 0 <= arm < arms:
             raise InputError(
@@ -55,6 +55,6 @@ def winner_pairs(winners: Ints, arms: int, repeat: bool) -> Ints:
 def guess(
     welfare: Welfare, tournament: Tournament, state: TournamentState, later: Tally | None
 ) -> Floats:
-    """Return the best policy by all that was heard, before the learner itself would decide."""
+    """Return the best policy given all answers so far, before the learner itself decides."""
     wins = state.tally.wins if later is None else state.tally.wins + later.wins
     return welfare.maximize(guessed_scores(wins, tournament.winners(state))).policy

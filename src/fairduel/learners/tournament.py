@@ -1,4 +1,4 @@
-"""Who is each user's winner: the multi-user DKW tournament (Algorithms 3 and 4).
+"""Identify each user's winner: the multi-user DKW tournament (Algorithms 3 and 4).
 
 Every duel is answered by all users, so one comparison eliminates arms for all of them at once,
 and the round tracker R(i, j) of a pair is shared. The paper leaves the schedule open ("choose a
@@ -17,7 +17,7 @@ import numpy as np
 from fairduel._arrays import Bools, Floats, Ints
 from fairduel.errors import InputError
 from fairduel.inference.estimates import champions
-from fairduel.learners._states import changed
+from fairduel.learners._states import replaced
 from fairduel.offers import Duels
 from fairduel.tally import Tally
 
@@ -110,7 +110,7 @@ class Tournament:
 
     def tell(self, state: TournamentState, tally: Tally) -> TournamentState:
         due = max(0, state.due - tally.rounds)
-        return changed(state, tally=state.tally + tally, due=due)
+        return replaced(state, tally=state.tally + tally, due=due)
 
     def finished(self, state: TournamentState) -> bool:
         """Return whether every user has one candidate left."""
@@ -129,7 +129,7 @@ class Tournament:
         before = np.zeros((len(wins), 2))
         if not self.pool_rounds:
             before[:, 0], before[:, 1] = wins[:, i, j], wins[:, j, i]
-        return changed(state, match=match, due=samples, before=before)
+        return replaced(state, match=match, due=samples, before=before)
 
     def _judge(self, state: TournamentState) -> TournamentState:
         """Eliminate for every user whose estimate passes the width (Algorithm 3, lines 9-22)."""
@@ -144,9 +144,9 @@ class Tournament:
             state.tally.wins, state.before, candidates, i, j, samples, width, self.eliminate_for_all
         )
         if not answered:  # the same round again
-            return changed(state, before=None)
+            return replaced(state, before=None)
         trackers[i, j] = trackers[j, i] = round_ + 1  # lines 23-24
-        return changed(state, candidates=candidates, trackers=trackers, before=None)
+        return replaced(state, candidates=candidates, trackers=trackers, before=None)
 
 
 def identify(
@@ -159,8 +159,8 @@ def identify(
 ) -> tuple[Ints, Tally, bool]:
     """Run a tournament on its own against anything that can answer duels.
 
-    ``answer`` plays the duels it is given and returns their tally. Returns each user's winner, all
-    that was heard, and whether the tournament ended before the budget did.
+    ``answer`` plays the duels it is given and returns their tally. Returns each user's winner, the
+    tally of all answers, and whether the tournament ended before the budget did.
     """
     tournament = tournament or Tournament()
     state = tournament.init(users, arms, budget, seed)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairduel._arrays import Floats
-from fairduel.learners._states import changed
+from fairduel.learners._states import replaced
 from fairduel.learners.learner import Learner
 from fairduel.learners.phases import AS_RUN_TOURNAMENT, check_winners
 from fairduel.learners.tournament import Tournament, TournamentState
@@ -49,18 +49,18 @@ class UniformOverUsers(Learner[UniformState]):
     def ask(self, state: UniformState) -> tuple[Play, UniformState]:
         if state.committed is None:
             duels, tournament = self.tournament.ask(state.tournament)
-            state = changed(state, tournament=tournament)
+            state = replaced(state, tournament=tournament)
             if duels is not None:
                 return duels, state
-            state = changed(state, committed=0)
+            state = replaced(state, committed=0)
         assert state.committed is not None
         left = state.tournament.budget - state.tournament.tally.rounds - state.committed
         return commit(self.policy(state), max(left, 1)), state
 
     def tell(self, state: UniformState, tally: Tally) -> UniformState:
         if state.committed is None:
-            return changed(state, tournament=self.tournament.tell(state.tournament, tally))
-        return changed(state, committed=state.committed + tally.rounds)
+            return replaced(state, tournament=self.tournament.tell(state.tournament, tally))
+        return replaced(state, committed=state.committed + tally.rounds)
 
     def policy(self, state: UniformState) -> Floats:
         winners = self.tournament.winners(state.tournament)

@@ -1,4 +1,4 @@
-"""Live use: sessions with named users, whose answers come when they come."""
+"""Live use: sessions with named users, who answer at any time."""
 
 from fairduel.live.recommendation import Interval, Recommendation, SessionOutlook
 from fairduel.live.session import Session

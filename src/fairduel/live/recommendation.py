@@ -22,11 +22,11 @@ class Interval:
 
 @dataclass(frozen=True, repr=False)
 class Recommendation:
-    """How often to choose each arm, and what each user gets by it.
+    """How often to choose each arm, and what each user gets from that.
 
     policy: each arm's share. utilities: 1 is a user's own favourite all the time. favourites: the
     arm that utilities are relative to: the user's winner if it is known, else the likeliest to
-    beat all others given the answers; None as long as a user has preferred nothing to anything.
+    beat all others given the answers; None until a user has preferred any arm to another.
     without_winner: users for whom that arm loses to some other almost surely, so that they have
     no clear favourite.
     """
@@ -38,7 +38,7 @@ class Recommendation:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """A sentence about everybody whose favourite is not clear or not known."""
+        """A sentence for each user whose favourite is not clear or not known."""
         return words.remarks(self.favourites, self.without_winner)
 
     def __repr__(self) -> str:
@@ -75,7 +75,7 @@ class Recommendation:
         )
 
     def _shares(self) -> list[tuple[str, str]]:
-        """Return arms and their shares, the largest first; what is never chosen in one row."""
+        """Return arms and their shares, the largest first; one row sums those never chosen."""
         arms = sorted(self.policy.items(), key=lambda item: -item[1])
         never = [share for _, share in arms if share < _NEVER]
         named = arms[: -len(never)] if len(never) > 1 else arms

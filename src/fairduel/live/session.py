@@ -1,4 +1,4 @@
-"""A live session: one duel at a time, with names, and answers that come when they come."""
+"""A live session: one duel at a time, with names, and answers at any time."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _DAMAGE = (KeyError, TypeError, ValueError, IndexError, AttributeError, Arithmet
 class Session:
     """A learner at work on real votes.
 
-    users, arms: their names. horizon: how many duels there will be in all, roughly; it sets how
-    long to explore; None if nobody knows. learner: default ``FairVOI()``, or
-    ``FairVOI(anytime=True)`` without a horizon. seed: for the same duels again; by default a new
-    one, which is kept with the session.
+    users, arms: their names. horizon: roughly the number of duels in all, which sets how long
+    to explore; None if unknown. learner: default: ``FairVOI()``, or ``FairVOI(anytime=True)``
+    without a horizon. seed: the same one issues the same duels again; default: a new one, which
+    is kept with the session.
 
     >>> session = Session(["ann", "bob"], ["pizza", "soup"], seed=1)
     >>> duel = session.ask()
@@ -62,7 +62,7 @@ class Session:
         check_learner(self.learner)
         if self.horizon is None and not self.learner.anytime:
             raise InputError(
-                f"{type(self.learner).__name__} plans for a number of duels and no horizon is "
+                f"{type(self.learner).__name__} plans for a number of duels, but no horizon is "
                 "given: give one, or use FairVOI(anytime=True)."
             )
         self.seed = secrets.randbits(63) if seed is None else _check_number("seed", seed, least=0)
@@ -83,7 +83,7 @@ class Session:
 
     @property
     def rounds(self) -> int:
-        """The number of duels that were issued."""
+        """The number of duels issued."""
         return len(self._votes)
 
     def ask(self) -> Duel:
@@ -97,10 +97,10 @@ class Session:
         return self.duel(asked.id)
 
     def tell(self, duel: Duel | int, answers: Mapping[str, str | None]) -> None:
-        """Take answers to a duel or its id: each user's arm preferred, "tie", or "skip" or None.
+        """Record answers to a duel or its id: for each user an arm, "tie", or "skip" or None.
 
         They may come late, in any order and in pieces. The same answer told again changes
-        nothing; whoever skipped may answer after all; any other change of mind is an error.
+        nothing; a user who skipped may answer later; any other change of mind is an error.
         An error changes nothing, not even for the other users in the call.
         """
         told = self._votes.news(self._id(duel), answers)
@@ -138,11 +138,11 @@ class Session:
     # What to choose
 
     def recommend(self) -> Recommendation:
-        """Return what to choose now, by the learner, and what each gets, by all their answers."""
+        """Return the learner's policy now, and what each user gets from it, by all answers."""
         return Recommendation(**self._recommended())
 
     def outlook(self) -> SessionOutlook:
-        """Return the same, and whether it is worth asking on; for learners that can tell."""
+        """Return the same, and whether to go on asking; for learners that explain themselves."""
         outlook = self.learner.outlook(self._state)
         shown = self._votes.shown(self.rounds) if self.rounds else None
         return SessionOutlook(
@@ -153,7 +153,7 @@ class Session:
         )
 
     def _recommended(self) -> dict[str, Any]:
-        """The fields of a recommendation, with everybody's names."""
+        """Return the fields of a recommendation, by name of user and arm."""
         policy = self.learner.policy(self._state)
         wins, known = self._votes.tally.wins, self.learner.winners
         rng = np.random.default_rng([self.seed, 3, self.rounds])
@@ -184,19 +184,19 @@ class Session:
 
     @classmethod
     def load(cls, path: AnyPath, learner: Learner[Any] | None = None) -> Session:
-        """Go on from a file of ``save``, just as if the session had never stopped.
+        """Restore a session from a file of ``save``, as if it had never stopped.
 
         A learner that is not the package's own must be given, with the settings it had.
         """
         document = read_document(path)
-        with _damage_told(f"cannot load {os.fspath(path)!r}"):
+        with _errors_prefixed(f"cannot load {os.fspath(path)!r}"):
             return cls._restore(document, learner)
 
     def keep(self, storage: Storage | AnyPath) -> None:
-        """Keep the session as it stands, and from now on every duel and answer when it comes.
+        """Store the session as it is, and from now on every duel and answer as it comes.
 
-        What it costs to keep one more does not grow with those before. storage: the name of a
-        new journal, or a storage.
+        The cost of one more does not grow with the number before. storage: the name of a new
+        journal, or a storage.
         """
         storage = _as_storage(storage)
         storage.begin(self._document())
@@ -204,13 +204,13 @@ class Session:
 
     @classmethod
     def resume(cls, storage: Storage | AnyPath, learner: Learner[Any] | None = None) -> Session:
-        """Go on from what ``keep`` kept, and go on keeping, as if the session had never stopped.
+        """Restore a session from what ``keep`` stored, and go on storing there.
 
         A learner that is not the package's own must be given, with the settings it had.
         """
         storage = _as_storage(storage)
         document, events = storage.read()
-        with _damage_told(f"cannot resume from {storage}"):
+        with _errors_prefixed(f"cannot resume from {storage}"):
             session = cls._restore(document, learner)
             for event in events:
                 session._replay(event)
@@ -233,11 +233,11 @@ class Session:
         if learner is None:
             learner = decode(data["learner"], _settings())
         elif encode(learner) != data["learner"]:
-            raise InputError("it was made with another learner or other settings; give the same.")
+            raise InputError("it was made with another learner or other settings: give the same.")
         session = cls(data["users"], data["arms"], data["horizon"], learner, seed=data["seed"])
         state = decode(data["state"], classes_in(type(session._state)))
         if type(state) is not type(session._state):
-            raise InputError("its state is not that of its learner; use an earlier copy.")
+            raise InputError("its state is not that of its learner: use an earlier copy.")
         votes = session._votes
         for id, record in enumerate(data["duels"], 1):
             votes.add(Asked(id, record["left"], record["right"], bool(record["listen"])))
@@ -247,24 +247,24 @@ class Session:
         return session
 
     def _replay(self, event: Event) -> None:
-        """Go through an event again. What was shown is in the event, and is not drawn again."""
+        """Replay an event. What was shown is in the event, and is not drawn again."""
         if not isinstance(event, Asked):
             self.tell(event.id, event.answers)
         elif event.id != self.rounds + 1:
-            raise InputError(f"duel {event.id!r} follows duel {self.rounds}; use an earlier copy.")
+            raise InputError(f"duel {event.id!r} follows duel {self.rounds}: use an earlier copy.")
         else:
             self._happens(event, self.learner.ask(self._state)[1])
 
 
 @contextmanager
-def _damage_told(what: str) -> Iterator[None]:
-    """Say of what could not be restored where it came from."""
+def _errors_prefixed(what: str) -> Iterator[None]:
+    """Prefix errors of restoring with where the data came from."""
     try:
         yield
     except InputError as error:
         raise InputError(f"{what}: {error}") from error
     except _DAMAGE as error:
-        raise InputError(f"{what}: it is damaged ({error}); use an earlier copy.") from error
+        raise InputError(f"{what}: it is damaged ({error}): use an earlier copy.") from error
 
 
 def _as_storage(place: Storage | AnyPath) -> Storage:
@@ -272,7 +272,7 @@ def _as_storage(place: Storage | AnyPath) -> Storage:
 
 
 def _settings() -> list[type]:
-    """What the settings in a file may be made of: the package's own learners and welfares."""
+    """Return the classes of settings in a file: the package's own learners and welfares."""
 
     def dataclasses_of(module: ModuleType) -> list[type]:
         public = (getattr(module, name) for name in module.__all__)
@@ -288,7 +288,7 @@ def _check_number(what: str, number: object, least: int) -> int:
 
 
 def _check_names(names: Sequence[str], kind: str, reserved: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names that tell everybody apart."""
+    """Return the names if they are distinct and readable."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(f"the {kind}s are {names!r}: give a list of names.")
     names = tuple(names)
@@ -305,7 +305,7 @@ def _check_names(names: Sequence[str], kind: str, reserved: tuple[str, ...]) -> 
 
 
 def _is_text(name: str) -> bool:
-    """Whether a name can be written to a file: half a character cannot."""
+    """Return whether a name can be written to a file: a lone surrogate cannot."""
     try:
         name.encode()
     except UnicodeEncodeError:

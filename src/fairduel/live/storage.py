@@ -27,20 +27,20 @@ _VERSION = 1  # of either
 
 
 class Storage(ABC):
-    """Keeps one session: a document, and the events since.
+    """A place for one session: a document, and the events since.
 
-    A session appends an event before it takes effect. So ``append`` has it safe when it returns,
-    or raises. After it has raised, either the event is not kept, or nothing more is until the
+    A session appends an event before it takes effect. So ``append`` either returns when it is
+    safe, or raises. After it has raised, either the event is not kept, or nothing more is until the
     storage is read again.
     """
 
     @abstractmethod
     def begin(self, document: Document) -> None:
-        """Keep a session from now on; an error if one is kept here already."""
+        """Begin to store a session; raise an error if there is one already."""
 
     @abstractmethod
     def append(self, event: Event) -> None:
-        """Keep one more event."""
+        """Store one more event."""
 
     @abstractmethod
     def read(self) -> tuple[Document, list[Event]]:
@@ -61,24 +61,24 @@ def read_document(path: AnyPath) -> Document:
     """Read what ``write_document`` wrote."""
     text = read_whole(path)
     if text.startswith(_start_of_journal()):
-        raise InputError(f"cannot load {os.fspath(path)!r}: it is a journal; use Session.resume.")
+        raise InputError(f"cannot load {os.fspath(path)!r}: it is a journal: use Session.resume.")
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"cannot load {os.fspath(path)!r}: it is not whole JSON ({error}); "
+            f"cannot load {os.fspath(path)!r}: it is not whole JSON ({error}): "
             "use a file that Session.save wrote."
         ) from error
     if not isinstance(data, dict) or data.pop("format", None) != _SESSION:
         raise InputError(
-            f"cannot load {os.fspath(path)!r}: it is not a session; "
+            f"cannot load {os.fspath(path)!r}: it is not a session: "
             "use a file that Session.save wrote."
         )
     version, checksum = data.pop("version", None), data.pop("checksum", None)
     _check_version(f"cannot load {os.fspath(path)!r}", version)
     if checksum != document_checksum({"format": _SESSION, "version": version, **data}):
         raise InputError(
-            f"cannot load {os.fspath(path)!r}: it was changed or damaged after it was saved; "
+            f"cannot load {os.fspath(path)!r}: it was changed or damaged after it was saved: "
             "use an earlier copy."
         )
     return data
@@ -91,7 +91,7 @@ def document_checksum(data: Document) -> str:
 
 
 def _readable(data: Document) -> str:
-    """JSON with a line for each item at the top and for each duel."""
+    """Return JSON with a line for each top-level item and for each duel."""
     lines = []
     for key, value in data.items():
         if key == "duels" and value:
@@ -119,15 +119,15 @@ class Journal(Storage):
     """JSON Lines: the document first, then a line for each event, on disk when it is taken.
 
     Each line ends with a checksum of itself and all before it, so that nothing can be changed or
-    go missing unnoticed. A last line without its end was cut off by a crash before anybody was
-    told that it was taken: it is ignored, and removed when the next line is written.
+    go missing unnoticed. A last line without its end was cut off by a crash before it was
+    reported as stored: it is ignored, and removed when the next line is written.
 
-    One process at a time may write to a journal; another that has is noticed.
+    Only one process at a time may write to a journal; if another has, that is noticed.
     """
 
     def __init__(self, path: AnyPath) -> None:
         self.path = path
-        self._end: _End | None = None  # not known before it is read
+        self._end: _End | None = None  # unknown until it is read
 
     def __repr__(self) -> str:
         return f"Journal({self})"
@@ -139,7 +139,7 @@ class Journal(Storage):
     def begin(self, document: Document) -> None:
         if os.path.lexists(self.path):
             raise InputError(
-                f"cannot begin a journal in {self}: it is there already; "
+                f"cannot begin a journal in {self}: it exists already: "
                 "go on from it with Session.resume, or give another name."
             )
         data = {"format": _JOURNAL, "version": _VERSION, "session": document}
@@ -150,12 +150,12 @@ class Journal(Storage):
     def append(self, event: Event) -> None:
         end = self._end
         if end is None:
-            raise self._error("it was not read; go on from it with Session.resume")
+            raise self._error("it was not read: go on from it with Session.resume")
         line, checksum = _line(_event_data(event), end.checksum)
         try:
             self._write(line, end)
         except (OSError, ValueError) as error:
-            raise self._error(f"{error}; go on from it with Session.resume") from error
+            raise self._error(f"{error}: go on from it with Session.resume") from error
         offset = end.offset + len(line)
         self._end = _End(checksum, offset, offset)
 
@@ -178,7 +178,7 @@ class Journal(Storage):
         found = re.match(_start_of_journal() + rb', "version": (\d+)', text)
         if found is None:
             raise InputError(
-                f"cannot resume from {self}: it is not a journal; "
+                f"cannot resume from {self}: it is not a journal: "
                 "give one that Session.keep began, or use Session.load."
             )
         _check_version(f"cannot resume from {self}", int(found[1]))
@@ -214,12 +214,12 @@ class Journal(Storage):
         except KeyError as error:
             raise InputError(
                 f"cannot resume from {self}: line {number} holds an event that this fairduel "
-                "does not know; update fairduel."
+                "does not know: update fairduel."
             ) from error
 
     def _damaged(self, number: int) -> InputError:
         return InputError(
-            f"cannot resume from {self}: line {number} was changed or damaged; use an earlier copy."
+            f"cannot resume from {self}: line {number} was changed or damaged: use an earlier copy."
         )
 
     def _error(self, reason: str) -> InputError:
@@ -252,5 +252,5 @@ def _check_version(what: str, version: object) -> None:
     if version != _VERSION:
         raise InputError(
             f"{what}: it has version {version!r} of the format and this fairduel reads "
-            f"version {_VERSION}; update fairduel."
+            f"version {_VERSION}: update fairduel."
         )

@@ -17,7 +17,7 @@ class Table:
 
 
 def as_text(table: Table) -> str:
-    """Set a table in columns; wide characters count as two."""
+    """Format a table in columns; wide characters count as two."""
     from rich.cells import cell_len
 
     rows = [tuple(map(printable, row)) for row in (table.headings, *table.rows)]
@@ -33,7 +33,7 @@ def as_text(table: Table) -> str:
 
 
 def as_html(table: Table) -> str:
-    """Set a table in HTML, with whatever is in the cells escaped."""
+    """Format a table as HTML, with the cells escaped."""
     head = _html_row(table, table.headings, "th")
     body = "".join(_html_row(table, row, "td") for row in table.rows)
     return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
@@ -49,7 +49,7 @@ def _html_row(table: Table, row: tuple[str, ...], tag: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Escape line breaks, and signs that a terminal takes for commands: names may hold them."""
+    """Escape line breaks and control characters, which names may contain."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -1,4 +1,4 @@
-"""The log of a session: the duels that were issued, and their answers as they came."""
+"""The log of a session: the duels issued, and their answers as they came."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fairduel.errors import InputError
 from fairduel.tally import Tally
 
 TIE = "tie"
-"""The answer of a user who likes both as much: half a win for either."""
+"""The answer of a user who likes both equally: half a win for either."""
 SKIP = "skip"
 """No answer, for now: the user may still answer."""
 
@@ -66,7 +66,7 @@ class Votes:
         return len(self._asked)
 
     def add(self, event: Event) -> None:
-        """Add an event, which was checked."""
+        """Add an event that has been checked."""
         self._count(event, self.tally)
         if isinstance(event, Asked):
             self._asked.append(event)
@@ -102,7 +102,7 @@ class Votes:
         return [self.duel(id) for id in self._waiting[user]]
 
     def news(self, id: int, answers: Mapping[str, str | None]) -> Told:
-        """Return what these answers add to those before; an error if any cannot be given now."""
+        """Return what these answers add to those before; raise an error if any is not allowed."""
         asked = self.asked(id)
         if not isinstance(answers, Mapping):
             raise InputError(f"the answers are {answers!r}: give {{user: answer}}.")
@@ -113,7 +113,7 @@ class Votes:
         return Told(id, {u: answer for u, answer in checked.items() if before.get(u) != answer})
 
     def tally_of(self, event: Event) -> Tally:
-        """Return an event as the learner hears of it."""
+        """Return the tally of an event, as the learner is told it."""
         tally = Tally.empty(len(self._users), len(self._arms))
         self._count(event, tally)
         return tally

@@ -13,11 +13,11 @@ _WITHOUT_A_PAIR = {
     ),
     "drawn-along": "Both are the same, or were drawn along with pairs that are worth asking about.",
 }
-_ABOUT = {"winner": "what somebody's favourite is", "scores": "how good they are"}
+_ABOUT = {"winner": "what a user's favourite is", "scores": "how good they are"}
 
 
 def why(rationale: Rationale | None, arms: Sequence[str]) -> str:
-    """Say why a pair was chosen; nothing if the learner does not say."""
+    """Say why a pair was chosen; "" if the learner does not."""
     if rationale is None:
         return ""
     if rationale.pair is None:
@@ -33,7 +33,7 @@ def why(rationale: Rationale | None, arms: Sequence[str]) -> str:
 
 
 def remarks(favourites: Mapping[str, str | None], without_winner: Sequence[str]) -> tuple[str, ...]:
-    """Say of everybody whose favourite is not clear or not known that it is so."""
+    """Name every user whose favourite is not clear or not known."""
     said = []
     for user, arm in favourites.items():
         if arm is None:
@@ -47,7 +47,7 @@ def remarks(favourites: Mapping[str, str | None], without_winner: Sequence[str])
 
 
 def near_best(probability: float) -> str:
-    """Say how likely the policy is near the best."""
+    """Say how likely the policy is to be near the best."""
     return f"With probability {probability:.0%} no policy's welfare is more than 1% better."
 
 

@@ -284,7 +284,7 @@ class Beyond:
 
 
 def _with_voi(group: Players) -> Players:
-    """Add Fair-VOI on the instances of the others."""
+    """Return the players with Fair-VOI added, on the same instances."""
     voi = FairVOI()
     same = tuple(
         replace(cell, learner=voi, learner_label=SIX[VOI]) for cell in next(iter(group.values()))
@@ -297,7 +297,7 @@ def _finals(results: Results, group: Players, metric: str) -> dict[str, Floats]:
 
 
 def _shares(results: Results, cells: Cells) -> Floats:
-    """Return (runs,) what was lost of what could be had."""
+    """Return (runs,) regret as a share of the best welfare times T."""
     best = results.final(cells, "best") * cells[0].rounds
     return np.asarray(results.final(cells, "regret") / best)
 
@@ -345,7 +345,7 @@ def _times_less(finals: Sequence[dict[str, Floats]]) -> str:
 
 
 def _half_way(shares: dict[tuple[int, int], Shares]) -> str:
-    """Say from which horizon on learners get half of what could be had."""
+    """Say from which horizon on learners get half of the best welfare."""
     said = []
     for (users, arms), by_learner in shares.items():
         lost = {learner: [average(row) for row in by_learner[learner]] for learner in SIX}

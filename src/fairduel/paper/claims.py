@@ -162,7 +162,7 @@ def figure1_claims(
 ) -> tuple[Claim, ...]:
     """Judge what Section 5.2 says of Figure 1.
 
-    By setting: the regret at the end, and the mean of a round.
+    By setting: the regret at the end, and the mean regret of a round.
     """
     better = [
         more(f"{setting}, {LEARNERS[other]} − {LEARNERS[fair]}", by[other], by[fair])
@@ -251,7 +251,7 @@ def _majority_grows(by_share: Mapping[float, Finals]) -> tuple[Claim, ...]:
 
 
 def _minority_protected(by_share: Mapping[float, Finals]) -> tuple[Claim, ...]:
-    """Judge who is fairer, whatever the share."""
+    """Judge which learners are fairer, at each share."""
     shares = {f"ρ = {share}, ": finals for share, finals in sorted(by_share.items())}
     return (
         Claim(

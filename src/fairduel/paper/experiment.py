@@ -33,7 +33,7 @@ Players = dict[str, Cells]  # by learner: a cell for each run
 
 
 class Experiment(Protocol):
-    """A set of cells to run, and the section of the report on what they gave."""
+    """A set of cells to run, and the section of the report on their results."""
 
     @property
     def cells(self) -> Sequence[Cell]: ...

@@ -29,7 +29,7 @@ from fairduel.experiments.pool import LocalPool
 from fairduel.instance import Instance
 
 USERS = (5, 10)
-PERMUTATIONS = 20  # of the rows, to see how much the groups owe to their order
+PERMUTATIONS = 20  # of the rows, to see how much the groups depend on their order
 MEASURES = ["all winners", "all clear winners", "agreement"]  # of what is kept in the folder
 SUSHI = "sushi"
 MOST_WORKERS = 2  # each holds a tree of 0.3 GB
@@ -45,7 +45,7 @@ class Grouping:
     as_paper: whether the groups are the paper's, None where there is nothing to compare with.
     without: the names of the groups that have no Condorcet winner.
     tied: how many pairs of items have a share of exactly 1/2 in a group.
-    clear: whether every group has a winner whatever is done with those pairs.
+    clear: whether every group has a winner however those pairs are decided.
     orders: the number of random orders of the rows in which the people were grouped again.
     all_winners, all_clear: of these, the number in which every group had a winner, and in which
     it had one before the projection. agreement: the mean adjusted Rand index with these groups.
@@ -142,7 +142,7 @@ def _stability(
 
 
 class _Workers(Executor):
-    """Processes like those of a sweep: they leave Ctrl-C to us, and may die."""
+    """An executor on processes like those of a sweep: they ignore Ctrl-C, and may die."""
 
     def __init__(self, count: int) -> None:
         self._pool = LocalPool(count)
@@ -166,8 +166,8 @@ class _Workers(Executor):
             self._pool.close(at_once=not finished)
         if any(isinstance(result, Lost) for result in found.values()):
             raise InputError(
-                "the processes that group people end before they are through, perhaps for want "
-                "of memory: free some, or use 1 worker."
+                "the processes that group people end before they finish, perhaps for lack of "
+                "memory: free some, or use 1 worker."
             )
         return iter([found[number] for number in range(len(calls))])
 

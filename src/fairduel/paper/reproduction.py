@@ -51,9 +51,9 @@ _SYNTHETIC: dict[str, Callable[[int], Experiment]] = {
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came of it: the report as data and as files.
+    """The result of ``reproduce``: the report as data and as files.
 
-    missing: where the Sushi data were not found, where to get them; a stand-in took their place.
+    missing: if the Sushi data were not found, where to get them; a stand-in took their place.
     failures: a sentence for each cell that failed.
     """
 
@@ -73,10 +73,10 @@ def reproduce(
     data: AnyPath | None = None,
     progress: bool = True,
 ) -> Reproduction:
-    """Redo some of ``NAMES``, or "all" of the paper's, and write a report into the folder.
+    """Redo some of ``NAMES``, or "all" of the paper's, and write a report to the folder.
 
     The report is report.html, and report.md with its pictures; all rows are in rows.parquet.
-    Cells that the folder has results of already are not run again. ``data`` is the Sushi file or
+    Cells with results in the folder are not run again. ``data`` is the Sushi file or
     its folder; without it see ``fairduel.data.find_sushi``. Where it is missing, "figure3" by
     name raises ``DataMissing``, and "all" plays an openly synthetic stand-in. ``workers`` and
     ``scheduler`` are as in ``sweep``.
@@ -134,7 +134,7 @@ def _experiments(
 
 def _prepare(place: Path, data: AnyPath | None, workers: int | None, progress: bool) -> Groups:
     if progress and sys.stderr.isatty():
-        sys.stderr.write("grouping people who ranked sushi, some 20 seconds\n")
+        sys.stderr.write("grouping people who ranked sushi, about 20 seconds\n")
     return prepare(place, data, workers)
 
 

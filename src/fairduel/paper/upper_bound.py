@@ -119,7 +119,7 @@ class UpperBound:
 
 
 class _Measured:
-    """What came out, by setting, and the two constants."""
+    """The measurements by setting, and the two constants."""
 
     def __init__(self, results: Results, runs: int) -> None:
         self.runs = runs

@@ -1,4 +1,4 @@
-"""When a claim holds: one criterion for all of them, and the words for what came of it."""
+"""When a claim holds: one criterion for all of them, and the words for its verdicts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def more_between(what: str, larger: Floats, smaller: Floats) -> Finding:
 
 
 def fact(what: str, true: bool) -> Finding:
-    """Judge what has no chance in it: it is so or it is not."""
+    """Judge what involves no randomness: it is true or it is not."""
     return Finding(what, math.nan, math.nan, Verdict.HOLDS if true else Verdict.FAILS)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # matplotlib is slow to import
 
 
 class Verdict(StrEnum):
-    """What came of a check; with a sign, since not everybody sees colours."""
+    """The result of a check; with a sign, since not all readers see colours."""
 
     HOLDS = "holds"
     NOISE = "holds within noise"
@@ -45,7 +45,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Caution:
-    """A paragraph that nobody should miss."""
+    """A paragraph that no reader should miss."""
 
     text: str
 
@@ -61,7 +61,9 @@ class Table:
 
     def __post_init__(self) -> None:
         if any(len(row) != len(self.head) for row in self.rows):
-            raise ValueError(f"the table has {len(self.head)} columns, and a row that does not.")
+            raise ValueError(
+                f"the table has {len(self.head)} columns, but one of its rows does not."
+            )
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something the paper says in words (``quote``, in ``section``), and what came of it here.
+    """A claim that the paper makes in words (``quote``, in ``section``), and how it fares here.
 
-    controls: that what must not pass the test does not pass it; no part of the verdict.
+    controls: checks that what must not pass the test does not; no part of the verdict.
     """
 
     name: str
@@ -103,7 +105,7 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """That of the worst comparison."""
+        """The verdict of the worst comparison."""
         order = (Verdict.UNKNOWN, Verdict.FAILS, Verdict.NOISE, Verdict.HOLDS)
         return min((finding.verdict for finding in self.findings), key=order.index)
 
@@ -120,7 +122,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A whole report. ``facts`` are what it takes to redo it."""
+    """A whole report. ``facts`` are what is needed to redo it."""
 
     title: str
     summary: tuple[Block, ...]

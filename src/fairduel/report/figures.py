@@ -35,7 +35,7 @@ LOOK: dict[Any, Any] = style.LOOK | {
 }
 MARKS = 7  # markers along a line: enough to tell it by its shape
 BOUND_DASHES = ((0, (4, 2)), (0, (1, 1.6)))
-PANEL = (3.5, 2.75)  # inches, if so wide ones fit
+PANEL = (3.5, 2.75)  # inches, if panels of that width fit
 WIDTH = 10.5  # inches, of a figure at most
 LEAST_WIDTH = 6.0  # and at least: one panel has a legend as well
 LEGEND_LINE = 0.16  # inches
@@ -56,7 +56,7 @@ class Line:
     mean: Floats
     half_width: Floats | None = None
     style: int = 0
-    bound: bool = False  # a theory's: thin, dashed, without markers
+    bound: bool = False  # a theoretical bound: thin, dashed, without markers
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Panel:
 
 
 def line_of_runs(label: str, x: Floats | Ints, runs: Floats, style: int) -> Line:
-    """The mean over the runs that did not fail (rows without NaN); nothing is drawn of none."""
+    """Return the mean over the runs that did not fail (rows without NaN), NaN if all did."""
     good = runs[~np.isnan(runs).any(axis=1)]
     if not len(good):
         return Line(label, x, np.full(len(x), np.nan), None, style)
@@ -80,7 +80,7 @@ def line_of_runs(label: str, x: Floats | Ints, runs: Floats, style: int) -> Line
 
 
 def grid(panels: Sequence[Panel], columns: int) -> Figure:
-    """The panels in rows of so many, with one legend on top unless they have their own."""
+    """Draw the panels in rows of ``columns``, with one legend on top unless they have their own."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -108,7 +108,7 @@ def grid(panels: Sequence[Panel], columns: int) -> Figure:
 
 
 def wrapped(text: str, inches: float, points: float) -> str:
-    """In lines no wider than this in letters of so many points, whole words if they fit."""
+    """Break text into lines at most ``inches`` wide in this font size, at words if possible."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -133,7 +133,7 @@ def wrapped(text: str, inches: float, points: float) -> str:
 
 
 def _legend(figure: Figure, axes: Iterable[Axes]) -> float:
-    """One for all, in as many columns as fit; gives its height in inches."""
+    """Draw one legend for all panels, in as many columns as fit; return its height in inches."""
     handles: dict[str, Any] = {}
     for place in axes:  # a line may be in some of them only
         for handle, label in zip(*place.get_legend_handles_labels(), strict=True):

@@ -25,7 +25,7 @@ MARKED_USERS = 20  # with more of them, markers would hide the lines
 
 @dataclass(frozen=True, eq=False)
 class RunsOf:
-    """What the runs of a learner gave.
+    """The results of a learner's runs.
 
     rounds: (checkpoints,). regret: (runs, checkpoints), cumulative. utilities: (runs, users),
     per round over the whole run.
@@ -42,8 +42,8 @@ def learners_figure(
 ) -> Figure:
     """Draw regret and utilities side by side, as means over the runs with 95 % intervals.
 
-    Left: cumulative regret in ``welfare`` over the rounds (Eq. 5), on logarithmic axes if asked
-    for. Right: what the users get, from the worst off to the best off.
+    Left: cumulative regret in ``welfare`` over the rounds (Eq. 5), on logarithmic axes if
+    ``logarithmic``. Right: what the users get, from the worst off to the best off.
     """
     import matplotlib
     from matplotlib.figure import Figure

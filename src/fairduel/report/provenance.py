@@ -1,4 +1,4 @@
-"""What results were made on, for reports."""
+"""The machine and versions behind results, for reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def machine() -> str:
-    """The system, the processor and its cores, and the versions of what computes."""
+    """Describe the system, the processor and its cores, and the versions of the libraries."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "scipy"))
     return (
         f"{platform.system()} on {_processor()}, {os.cpu_count()} cores, "
@@ -18,7 +18,7 @@ def machine() -> str:
 
 
 def _processor() -> str:
-    """What Linux calls it; elsewhere the architecture will do."""
+    """Return the processor's name on Linux; elsewhere the architecture will do."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]

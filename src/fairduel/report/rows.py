@@ -12,7 +12,7 @@ Rows = Sequence[dict[str, Any]]
 
 
 def to_csv(rows: Rows) -> bytes:
-    """A header, then a line for each row; floats to the last bit."""
+    """Return a header, then a line for each row; floats to the last bit."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -21,7 +21,7 @@ def to_csv(rows: Rows) -> bytes:
 
 
 def to_json(rows: Rows) -> bytes:
-    """A list of objects, one a line."""
+    """Return a list of objects, one per line."""
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return f"[\n{lines}\n]\n".encode()
 

@@ -67,7 +67,7 @@ VARIABLES = {INK: "ink", SOFT: "soft", GRID: "grid"} | {
 
 
 def line_style(number: int) -> dict[str, Any]:
-    """Return a colour and a shape for the line of this number, different for 49 of them."""
+    """Return colour and marker of a line by its number; the first 49 are different."""
     lap, place = divmod(number, len(COLORS))
     return {"color": COLORS[place], **SHAPES[(place + lap) % len(SHAPES)]}
 
@@ -94,7 +94,7 @@ def draw_bands(axes: Axes, bands: Iterable[Band]) -> None:
 def image(figure: Figure, suffix: str, transparent: bool = False) -> bytes:
     """Return the bytes of a ``.png`` or ``.svg`` file, the same for the same figure."""
     if suffix not in FORMATS:
-        raise InputError(f"pictures are {' or '.join(FORMATS)} files and not {suffix!r} files.")
+        raise InputError(f"pictures cannot be {suffix!r} files: use {' or '.join(FORMATS)}.")
     import matplotlib
 
     data = io.BytesIO()

@@ -138,11 +138,11 @@ def print_solution(console: Console, solution: Solution, welfare: Welfare) -> No
 
 
 def certificate(solution: Solution, welfare: Welfare) -> str:
-    """Say how much better any policy could be at most."""
+    """Say how much better any policy can be, at most."""
     if solution.gap == 0.0:
         return f"no policy has a higher {welfare.label}"
     if math.isinf(solution.gap):
-        return "none: somebody gets nothing here whom another policy would serve"
+        return "none: a user gets nothing here whom another policy would serve"
     percent = f"{100 * math.expm1(solution.gap):.2g} %"
     more = percent if welfare.relative else f"{solution.gap:.2g}"
     return f"no policy has a {welfare.label} more than {more} higher"

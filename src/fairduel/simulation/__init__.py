@@ -1,4 +1,4 @@
-"""Learners against instances: exact in law, and in big steps."""
+"""Learners against instances: exact in law, and many rounds at a time."""
 
 from fairduel.simulation.run import simulate
 from fairduel.simulation.trajectory import (

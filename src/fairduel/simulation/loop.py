@@ -74,7 +74,7 @@ def play_against(
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """What came of an offer, by stretch: welfare, utilities; and the news for the learner."""
+    """The outcome of an offer: welfare and utilities by stretch, and the learner's tally."""
 
     earned: Floats  # (C,)
     utilities: Floats  # (C, D)
@@ -96,7 +96,7 @@ class _Stage:
         self._pair_utilities = (by_arm[:, None] + by_arm) / 2  # Section 5.1, of a duel
 
     def perform(self, play: Play, lengths: Ints) -> _Outcome:
-        """Play the first rounds of an offer, in stretches of such lengths."""
+        """Play the first rounds of an offer, in stretches of these lengths."""
         if isinstance(play, Duels):
             return self._duels(play, lengths)
         if isinstance(play, Mix):
@@ -104,7 +104,7 @@ class _Stage:
         return self._script(play, lengths)
 
     def _duels(self, play: Duels, lengths: Ints) -> _Outcome:
-        """Pairs in the order listed."""
+        """Play pairs in the order listed."""
         ends = play.counts.cumsum()
         cuts = lengths.cumsum()[:, None]
         by_cut = np.minimum(np.maximum(cuts - ends + play.counts, 0), play.counts)
@@ -154,7 +154,7 @@ class _Stage:
         )
 
     def _script_value(self, play: Script, policies: Floats, lengths: Ints) -> Floats:
-        """The welfare of each stretch: between changes of policy it grows linearly."""
+        """Return the welfare of each stretch: between changes of policy it grows linearly."""
         steps = len(policies)
         pieces = np.stack([play.gaps[:steps], np.ones(steps, np.int64)], axis=1).ravel()
         duels = self._pair_values[play.pairs[:steps, 0], play.pairs[:steps, 1]]
@@ -169,7 +169,7 @@ class _Stage:
         return self._welfare.value(policies @ self._scores.T)
 
     def _utilities(self, shown: Ints) -> Floats:
-        """Half the score of either arm shown (Section 5.1)."""
+        """Return half the score of either arm shown (Section 5.1)."""
         return np.asarray(0.5 * (shown @ self._scores.T))
 
     def _tally(self, pairs: Ints, counts: Ints, answers: Floats | None) -> Tally:
@@ -185,7 +185,7 @@ class _Stage:
 
 
 class _Ledger:
-    """Adds up what was earned and reads it off at the checkpoints."""
+    """A ledger that sums what was earned and reads it off at the checkpoints."""
 
     def __init__(self, marks: Ints, users: int) -> None:
         self.marks = marks
@@ -198,7 +198,7 @@ class _Ledger:
         self._utilities_now = np.zeros(users)
 
     def stretches(self, rounds: int) -> Ints:
-        """The next rounds, no further than the last checkpoint, cut at every checkpoint."""
+        """Return the next rounds, up to the last checkpoint, cut at every checkpoint."""
         end = min(self.played + rounds, int(self.marks[-1]))
         inside = self.marks[self._passed : self.marks.searchsorted(end)]
         lengths = np.append(inside, end)

@@ -9,23 +9,23 @@ from fairduel.instance import Instance
 
 
 class Responses:
-    """The users of an instance, and the dice of the policies."""
+    """A source of answers by the users of an instance, and of arms drawn from policies."""
 
     def __init__(self, instance: Instance, rng: np.random.Generator) -> None:
         self._preferences = instance.preferences
         self._rng = rng
 
     def answers(self, pairs: Ints, counts: Ints) -> Floats:
-        """How often each user prefers the left arm: (n, D) ~ Binomial(count, P[d, i, j])."""
+        """Draw how often each user prefers the left arm: (n, D) ~ Binomial(count, P[d, i, j])."""
         from fairduel.kernels import sampling
 
-        if (counts == 1).all():  # a coin each, which is quicker thrown than counted
+        if (counts == 1).all():  # single tosses are faster than binomials
             return sampling.toss(self._rng, self._preferences, np.ascontiguousarray(pairs))
         chances = self._preferences[:, pairs[:, 0], pairs[:, 1]].T
         return self._rng.binomial(counts[:, None], chances).astype(np.float64)
 
     def pairs(self, left: Floats, right: Floats, lengths: Ints) -> Ints:
-        """How often each pair comes up in each stretch: (C, K, K) ~ Multinomial(left x right)."""
+        """Draw the count of each pair in each stretch: (C, K, K) ~ Multinomial(left x right)."""
         chances = np.outer(left, right).ravel()
         support = np.flatnonzero(chances)
         chances = chances[support] / chances[support].sum()
@@ -34,9 +34,9 @@ class Responses:
         return counts.reshape(-1, left.size, right.size)
 
     def walk(self, policies: Floats, gaps: Ints, duels: Ints, lengths: Ints) -> tuple[Ints, Ints]:
-        """Policy b on both sides for ``gaps[b]`` rounds, then the duel ``duels[b]``, and so on.
+        """Play policy b on both sides for ``gaps[b]`` rounds, then duel ``duels[b]``, and so on.
 
-        Gives how often each arm was shown in each stretch, (C, K), and all plays, (K, K).
+        Returns how often each arm was shown in each stretch, (C, K), and all plays, (K, K).
         """
         from fairduel.kernels import sampling
 

@@ -26,13 +26,13 @@ def simulate(
     checkpoints: Ints | int = 100,
     welfare: Welfare | None = None,
 ) -> Trajectory:
-    """Let a learner play an instance; the default is ``FairVOI()``.
+    """Simulate a learner (default: ``FairVOI()``) on an instance.
 
     Whole offers are drawn at once, which is exact in law (see ``fairduel.offers``), so the time
     it takes grows with the learner's decisions and not with the rounds. ``checkpoints`` are the
-    rounds to read off at, or their number, evenly spaced; ``logarithmic_checkpoints`` makes
-    others. Regret is measured in ``welfare``, by default the Nash welfare as in the paper; it is
-    the learner that knows what to maximise. The same seed gives the same result, always.
+    rounds to read off at, or their number, evenly spaced; ``logarithmic_checkpoints`` spaces
+    them otherwise. Regret is measured in ``welfare`` (default: Nash, as in the paper); the
+    learner has its own setting of what to maximise. The same seed always gives the same result.
     """
     if not isinstance(instance, Instance):
         raise InputError(f"the instance is {instance!r}: give an Instance, then the rounds.")

@@ -17,12 +17,12 @@ if TYPE_CHECKING:  # matplotlib is slow to import
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
-    """Cumulative figures after ``checkpoints[c]`` rounds.
+    """Cumulative results after ``checkpoints[c]`` rounds.
 
     earned: (C,) welfare of the policies played, the average of both sides, summed.
-    utilities: (C, D) scores of the arms that were really drawn, the average of both sides, summed
-    (Section 5.1). best: the highest welfare of any policy. phases: how many rounds went into
-    what ("identify", "explore", "exploit"). policy: what the learner recommends at the end.
+    utilities: (C, D) scores of the arms actually drawn, the average of both sides, summed
+    (Section 5.1). best: the highest welfare of any policy. phases: the number of rounds in
+    each phase ("identify", "explore", "exploit"). policy: what the learner recommends at the end.
     without_winner: users who have no Condorcet winner, if the instance allows them; their scores
     are relative to the arm that ``Instance`` documents.
     """
@@ -66,7 +66,7 @@ class Trajectory:
         return metrics.gini(self.utilities)
 
     def plot(self) -> Figure:
-        """Draw the regret over time, and what each user got a round; for notebooks."""
+        """Draw the regret over time, and each user's mean utility per round; for notebooks."""
         from matplotlib import pyplot
 
         figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
@@ -88,19 +88,19 @@ class Trajectory:
 
 
 def linear_checkpoints(rounds: int, count: int = 100) -> Ints:
-    """At most ``count`` rounds, evenly spaced, ending with the last."""
+    """Return at most ``count`` rounds, evenly spaced, ending with the last."""
     _check_counts(rounds, count)
     return _distinct(np.linspace(rounds / count, rounds, count))
 
 
 def logarithmic_checkpoints(rounds: int, count: int = 100) -> Ints:
-    """At most ``count`` rounds, evenly spaced on a log axis from the first to the last."""
+    """Return at most ``count`` rounds, evenly spaced on a log axis from the first to the last."""
     _check_counts(rounds, count)
     return _distinct(np.geomspace(rounds if count == 1 else 1, rounds, count))
 
 
 def check_checkpoints(checkpoints: Ints | int, rounds: int) -> Ints:
-    """Rounds to read off at: given, or so many evenly spaced. The last round is always one."""
+    """Return the rounds to read off at, evenly spaced if a number; the last is always one."""
     if isinstance(checkpoints, int | np.integer):
         if checkpoints < 1:
             raise InputError(f"{checkpoints} checkpoints are asked for: ask for at least 1.")

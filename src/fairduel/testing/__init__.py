@@ -8,8 +8,8 @@
         law(MyLearner())
 
 A law is a function that raises AssertionError with a sentence about what went wrong. It plays
-the learner against made-up users whose n-th answer about a pair of arms is fixed in advance, so
-that runs which ought to be the same can be compared to the last duel. Learners are tried with
+the learner against simulated users whose n-th answer about a pair of arms is fixed in advance, so
+that runs which ought to be the same can be compared to the last duel. Learners are tested on
 problems of several sizes: give one that is not bound to a size, as known winners would be.
 ``WELFARE_LAWS`` do the same for a welfare, without weights of its users.
 """

@@ -17,4 +17,4 @@ def check_policy(policy: Floats, arms: int) -> None:
     """Check that a policy has a probability for each arm."""
     check(np.shape(policy) == (arms,), f"a policy for {arms} arms has shape {np.shape(policy)}.")
     fine = np.isfinite(policy).all() and np.all(policy >= 0.0) and abs(policy.sum() - 1.0) <= 1e-9
-    check(bool(fine), f"{policy} is no distribution over the arms.")
+    check(bool(fine), f"{policy} is not a distribution over the arms.")

@@ -1,4 +1,4 @@
-"""The game in which learners are tried: made-up users whose answers are fixed in advance."""
+"""The game in which learners are tested: simulated users whose answers are fixed in advance."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def _check_offer(play: Play, arms: int) -> None:
         check_policy(play.left, arms)
         check_policy(play.right, arms)
         return
-    check(bool(np.isin(play.pairs, range(arms)).all()), f"an arm offered is none of the {arms}.")
+    check(bool(np.isin(play.pairs, range(arms)).all()), f"an arm offered is not one of the {arms}.")
     times = play.counts if isinstance(play, Duels) else play.gaps
     check(bool(np.all(times >= 0)), "something is offered a negative number of times.")
-    check(len(times) == len(play.pairs), "an offer has not one number for each pair.")
+    check(len(times) == len(play.pairs), "an offer does not have one number for each pair.")

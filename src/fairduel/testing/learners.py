@@ -81,20 +81,20 @@ def a_run_does_not_depend_on_how_offers_are_cut(learner: Learner[Any]) -> None:
 
 
 def a_script_looks_at_past_answers_only(learner: Learner[Any]) -> None:
-    """``follow`` gives the same policies for the first answers whatever the later ones are."""
+    """``follow`` returns the same policies for the first answers whatever the later ones are."""
     for game in moments(learner):
         play = game.ask()
         if not isinstance(play, Script):
             continue
         answers = game.answers(play.pairs)
         policies = play.follow(answers)
-        check(len(policies) == len(play.pairs), "follow gives not one policy for each step.")
+        check(len(policies) == len(play.pairs), "follow does not return one policy for each step.")
         for policy in policies:
             check_policy(policy, game.arms)
         for known in {0, 1, len(answers) // 2}:
             steps = min(known + 1, len(policies))
             first = play.follow(answers[:known])
-            check(len(first) == steps, f"follow gives {len(first)} policies for {steps} steps.")
+            check(len(first) == steps, f"follow returns {len(first)} policies for {steps} steps.")
             near = np.abs(first - policies[:steps]).max() <= CLOSE
             check(bool(near), "a policy of a script depends on later answers.")
 
@@ -223,17 +223,17 @@ def it_explains_itself_if_it_says_so(learner: Learner[Any]) -> None:
         try:
             outlook = learner.outlook(game.state)
         except InputError:
-            check(not learner.explains, "it explains itself, and has no outlook.")
+            check(not learner.explains, "it explains itself, but has no outlook.")
             rationale = learner.rationale(game.state, (0, 1))
-            check(rationale is None, "it does not explain itself, and has a rationale.")
+            check(rationale is None, "it does not explain itself, but has a rationale.")
             return
-        check(learner.explains, "it does not explain itself, and has an outlook.")
+        check(learner.explains, "it does not explain itself, but has an outlook.")
         check(0.0 <= outlook.near_best <= 1.0, f"near_best is {outlook.near_best}.")
         few = outlook.duels_worth_asking
         check(few >= 0, f"{few} duels are worth asking.")
         for shown in (None, (0, 1), (1, 1)):
             rationale = learner.rationale(game.state, shown)
-            check(rationale is not None, "it explains itself, and has no rationale.")
+            check(rationale is not None, "it explains itself, but has no rationale.")
             assert rationale is not None
             known = rationale.kind in get_args(Kind)
             check(known, f"the kind of a rationale is {rationale.kind!r}.")

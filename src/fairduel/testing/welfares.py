@@ -1,4 +1,4 @@
-"""The laws of welfares, and the scores on which they are tried."""
+"""The laws of welfares, and the scores on which they are tested."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def no_policy_beats_the_gap(welfare: Welfare) -> None:
         others = [np.eye(arms), rng.dirichlet(np.ones(arms), 50)]
         near = 0.99 * solution.policy + 0.01 * np.concatenate(others)
         best = welfare.value(np.concatenate([*others, near]) @ scores.T).max()
-        check(best <= most + 1e-12, f"a policy is worth {best}, and {most} should be the most.")
+        check(best <= most + 1e-12, f"a policy is worth {best}, but {most} should be the most.")
 
 
 def a_certificate_holds_for_any_policy(welfare: Welfare) -> None:
@@ -72,14 +72,14 @@ def a_certificate_holds_for_any_policy(welfare: Welfare) -> None:
         solution = welfare.maximize(scores)
         gap = welfare.certificate(scores, solution.policy)
         near = bool(np.isclose(gap, solution.gap, rtol=1e-3, atol=1e-6))
-        check(near, f"the certificate of a solution is {gap}, and its gap {solution.gap}.")
+        check(near, f"the certificate of a solution is {gap}, but its gap {solution.gap}.")
         arms = scores.shape[1]
         for policy in (*np.eye(arms)[:3], *rng.dirichlet(np.ones(arms), 3)):
             gap, value = welfare.certificate(scores, policy), float(welfare.value(scores @ policy))
             check(gap >= 0.0, f"a certificate is {gap}.")
             most = _most(welfare, value, gap)
             below = solution.value <= most + 1e-9
-            check(below, f"a policy is worth {solution.value}, and {most} should be the most.")
+            check(below, f"a policy is worth {solution.value}, but {most} should be the most.")
 
 
 def nobody_is_preferred_by_number(welfare: Welfare) -> None:
@@ -104,19 +104,19 @@ def a_start_does_not_change_the_value(welfare: Welfare) -> None:
 
 
 def following_is_maximizing_again_and_again(welfare: Welfare) -> None:
-    """``follow`` gives policies worth as much as those of ``maximize``; of nothing, nothing."""
+    """``follow`` returns policies worth as much as those of ``maximize``; none for no scores."""
     rng = np.random.default_rng(5)
     for scores in _score_matrices():
         many = scores * rng.uniform(0.9, 1.0, (6, *scores.shape))
         policies = welfare.follow(many)
-        check(policies.shape == (6, scores.shape[1]), f"follow gives shape {policies.shape}.")
+        check(policies.shape == (6, scores.shape[1]), f"follow returns shape {policies.shape}.")
         for matrix, policy in zip(many, policies, strict=True):
             check_policy(policy, scores.shape[1])
             solution = welfare.maximize(matrix)
             value = float(welfare.value(matrix @ policy))
             near = np.isclose(value, solution.value, rtol=_slack(solution.gap))
             check(bool(near), "follow finds another value than maximize.")
-        check(len(welfare.follow(many[:0])) == 0, "follow of no scores gives policies.")
+        check(len(welfare.follow(many[:0])) == 0, "follow returns policies for no scores.")
 
 
 WELFARE_LAWS: tuple[Callable[[Welfare], None], ...] = (
@@ -132,7 +132,7 @@ WELFARE_LAWS: tuple[Callable[[Welfare], None], ...] = (
 
 
 def _score_matrices() -> Iterator[Floats]:
-    """Scores of several sizes, some with zeros, equal users, equal arms."""
+    """Yield scores of several sizes, some with zeros, equal users, equal arms."""
     rng = np.random.default_rng(6)
     for users, arms in ((1, 1), (1, 4), (4, 1), (2, 3), (3, 5), (6, 4), (10, 10)):
         scores = rng.uniform(0.05, 1.0, (users, arms))
@@ -150,5 +150,5 @@ def _most(welfare: Welfare, value: float, gap: float) -> float:
 
 
 def _slack(gap: float) -> float:
-    """How far two values may lie apart, relatively, that are both within the gap of the best."""
+    """Return the relative distance that two values within the gap of the best may have."""
     return float(min(np.expm1(min(gap, 1.0)) + 1e-8, 1.0))

@@ -52,17 +52,17 @@ def user_weights(weights: Iterable[float] | None) -> tuple[float, ...] | None:
     except (TypeError, ValueError):
         raise InputError("weights must be numbers, one for each user, or None.") from None
     if not numbers:
-        raise InputError("weights is empty; give one weight for each user, or None.")
+        raise InputError("weights is empty: give one weight for each user, or None.")
     for user, weight in enumerate(numbers):
         if not 0.0 < weight < np.inf:
             raise InputError(
-                f"weights[{user}] is {weight}; weights must be positive and finite"
-                " (leave a user out by leaving out the row of scores)."
+                f"weights[{user}] is {weight}: give a positive finite number, or leave"
+                " out the user's row of scores."
             )
     if max(numbers) > WIDEST * min(numbers):
         raise InputError(
             f"weights range from {min(numbers)} to {max(numbers)}, a factor of more than"
-            f" {WIDEST:g}; leave out users who weigh next to nothing."
+            f" {WIDEST:g}: leave out users who weigh next to nothing."
         )
     return numbers
 
@@ -91,15 +91,15 @@ def _scores(scores: ArrayLike, name: str, axes: tuple[str, ...]) -> Floats:
     array = _floats(scores, name)
     if array.ndim != len(axes):
         wanted = ", ".join(f"{axis}s" for axis in axes).replace("matrixs", "matrices")
-        raise InputError(f"{name} has {array.ndim} axes; it must have {len(axes)}: {wanted}.")
+        raise InputError(f"{name} has {array.ndim} axes: it must have {len(axes)}: {wanted}.")
     if 0 in array.shape[-2:]:
-        raise InputError(f"{name} has shape {array.shape}; give at least one user and one arm.")
+        raise InputError(f"{name} has shape {array.shape}: give at least one user and one arm.")
     # Two passes without a temporary array; written so that NaN fails too.
     if array.size and not (array.min() >= 0.0 and array.max() < np.inf):
         bad = tuple(int(i) for i in np.argwhere(~((array >= 0.0) & (array < np.inf)))[0])
         where = ", ".join(f"{axis} {i}" for axis, i in zip(axes, bad, strict=True))
         raise InputError(
-            f"{name} at {where} is {array[bad]}; scores must be finite and not negative."
+            f"{name} at {where} is {array[bad]}: scores must be finite and not negative."
         )
     return array
 

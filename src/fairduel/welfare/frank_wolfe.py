@@ -43,11 +43,11 @@ class FrankWolfe(Welfare):
 
     def __post_init__(self) -> None:
         if self.iterations < 0:
-            raise InputError(f"iterations is {self.iterations}; it must not be negative.")
+            raise InputError(f"iterations is {self.iterations}: it must not be negative.")
         if not self.tolerance >= 0.0:
-            raise InputError(f"tolerance is {self.tolerance}; it must not be negative.")
+            raise InputError(f"tolerance is {self.tolerance}: it must not be negative.")
         if not 0.0 < self.floor < np.inf:
-            raise InputError(f"floor is {self.floor}; it must be positive.")
+            raise InputError(f"floor is {self.floor}: it must be positive.")
 
     def value(self, utilities: ArrayLike) -> Floats:
         """Return the Nash welfare of utilities, over the last axis."""

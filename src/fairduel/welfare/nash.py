@@ -54,7 +54,7 @@ class Nash(Welfare):
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", user_weights(self.weights))
         if not self.tolerance >= 0.0:
-            raise InputError(f"tolerance is {self.tolerance}; it must not be negative.")
+            raise InputError(f"tolerance is {self.tolerance}: it must not be negative.")
 
     def value(self, utilities: ArrayLike) -> Floats:
         """Return the Nash welfare of utilities, over the last axis."""

@@ -1,4 +1,4 @@
-"""What maximising a welfare gives: a policy, and how far it can be from the best."""
+"""The result of maximising a welfare: a policy, and how far it can be from the best."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Welfare(ABC):
     def compiled(self, users: int) -> Objective:
         """Return value and gradient as the kernels call them.
 
-        By default they call back to Python, some microseconds each time.
+        By default they call back into Python, a few microseconds each time.
         """
         return _Bridge(self, users)
 
@@ -159,7 +159,7 @@ class _Bridge(Objective):
 
 
 def check_welfare(welfare: object) -> None:
-    """Refuse a name, a class, and whatever else is not a welfare with its settings."""
+    """Refuse names, classes and anything else that is not a welfare with its settings."""
     if isinstance(welfare, str | type):
         raise InputError(f"the welfare is {welfare!r}: give a welfare itself, like Nash().")
     if not isinstance(welfare, Welfare):

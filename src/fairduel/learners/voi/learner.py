@@ -9,7 +9,7 @@ import numpy as np
 from fairduel._arrays import Floats
 from fairduel.errors import InputError
 from fairduel.inference import Posterior, infer
-from fairduel.learners._states import changed
+from fairduel.learners._states import replaced
 from fairduel.learners.learner import Learner, Outlook, Rationale
 from fairduel.learners.phases import check_winners
 from fairduel.learners.voi.plan import Asked, InformationValue, Offer, Planner, Schedule
@@ -36,10 +36,10 @@ class VOIState:
 
 @dataclass(frozen=True)
 class FairVOI(Learner[VOIState]):
-    """Weighs what every answer is worth over the rounds to come against what it costs now.
+    """Fair-VOI: weighs the value of answers over the rounds to come against their cost now.
 
     welfare: what to maximise. winners: each user's winner; None for users whose winner is not
-    known. anytime: whether the horizon is only a limit and not to be planned for; it then plans
+    known. anytime: whether the horizon is only a limit and not planned for; it then plans
     for twice as many rounds to come as were played, whenever it decides.
 
     Nothing has to be tuned. A user without a Condorcet winner is served relative to the arm that
@@ -58,11 +58,11 @@ class FairVOI(Learner[VOIState]):
     def init(self, users: int, arms: int, horizon: int, seed: int) -> VOIState:
         if self.winners is not None:
             check_winners(tuple(0 if w is None else w for w in self.winners), users, arms)
-        self.welfare.compiled(users)  # complains about weights of other users
+        self.welfare.compiled(users)  # refuses weights of other users
         if users > MOST_USERS and self.welfare.value(np.full(users, 0.25)) < SMALLEST:
             raise InputError(
-                f"{users} users are too many for a product of their utilities: FairVOI takes at "
-                f"most {MOST_USERS}; let groups of people who are alike vote as one."
+                f"{users} users are too many for a product of their utilities, where FairVOI takes "
+                f"at most {MOST_USERS}: let groups of people who are alike vote as one."
             )
         return VOIState(horizon, seed, Tally.empty(users, arms))
 
@@ -70,7 +70,7 @@ class FairVOI(Learner[VOIState]):
         offer, played = state.offer, state.tally.rounds
         if offer is None or offer.rest(played) <= 0:
             offer = self._decide(state)
-            state = changed(state, offer=offer, decisions=state.decisions + 1)
+            state = replaced(state, offer=offer, decisions=state.decisions + 1)
         phase = "exploit" if offer.asked is None else "explore"
         rounds, to_come = offer.rest(played), state.horizon - played
         if to_come > 0:  # an anytime block may reach beyond the horizon
@@ -78,7 +78,7 @@ class FairVOI(Learner[VOIState]):
         return Mix(offer.left, offer.right, rounds, phase), state
 
     def tell(self, state: VOIState, tally: Tally) -> VOIState:
-        return changed(state, tally=state.tally + tally)
+        return replaced(state, tally=state.tally + tally)
 
     def policy(self, state: VOIState) -> Floats:
         return self._best(self.posterior(state.tally))

@@ -1,4 +1,4 @@
-"""What to play and for how long, given what answers are worth. Knows nothing of any prior."""
+"""What to play and for how long, given what answers are worth. It knows nothing of any prior."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RARE = 1e-3  # arms shown less often than this are left out of an exploring poli
 
 @dataclass(frozen=True, eq=False)
 class InformationValue:
-    """What answers are worth a round: m about pair i < j gain slope m / (1 + slope m / limit).
+    """What answers are worth per round: m about pair i < j gain slope m / (1 + slope m / limit).
 
     m answers on top of n resolve a share m / (m + n) of what is unknown, and so gain that share
     of what knowing everything would gain: that is the limit, and the slope is the limit over n.
@@ -32,7 +32,7 @@ class InformationValue:
     winner_slope: Floats
 
     def gain(self, duels: Floats) -> Floats:
-        """Return what ``duels`` (K, K) of each pair gain, a round."""
+        """Return what ``duels`` (K, K) of each pair gain per round."""
         return np.asarray(self.slope * duels * self._unresolved(duels))
 
     def after(self, duels: Floats) -> InformationValue:
@@ -104,9 +104,9 @@ class Schedule:
 
 @dataclass(frozen=True, eq=False)
 class Planner:
-    """Weighs what answers are worth over the rounds to come against what they cost now.
+    """A planner that weighs the value of answers over the rounds to come against their cost now.
 
-    scores: (D, K) as they are in the mean. policy: the best one for them. value: gives what
+    scores: (D, K) as they are in the mean. policy: the best one for them. value: returns what
     answers are worth, for the number of rounds in which they can be used.
     """
 
@@ -131,7 +131,7 @@ class Planner:
         return replace(stay, left=sides[0], right=sides[1], rounds=rounds, asked=asked)
 
     def duels_worth_asking(self, played: int, offer: Offer | None) -> int:
-        """Decide again and again as if answers came as expected, and count the duels.
+        """Return the number of duels, deciding repeatedly as if answers came as expected.
 
         The rest of the ``offer`` under way comes first, if it is played for its answers.
         """
@@ -206,6 +206,6 @@ def _starts(policy: Floats, slope: Floats) -> Floats:
 
 
 def _frequencies(sides: Floats) -> Floats:
-    """Return how often each pair i < j comes up, a round."""
+    """Return how often each pair i < j comes up per round."""
     once = np.outer(*sides)
     return np.triu(once + once.T, 1)

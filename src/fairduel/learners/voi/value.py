@@ -30,14 +30,14 @@ def information_value(
 ) -> InformationValue:
     """Return what answers about each pair are worth over each of the ``left`` rounds to come.
 
-    policy: the best one for the mean scores. tally: what was heard; it says who answers.
+    policy: the best one for the mean scores. tally: the answers so far; it says who answers.
     """
     counts = posterior.counts / answer_rates(tally)[:, None, None]
     return _Evaluation(posterior, welfare, policy, counts).value(left, rng)
 
 
 def answer_rates(tally: Tally) -> Floats:
-    """Return how many of the duels shown each user answers, as a share.
+    """Return the share of the duels shown that each user answers.
 
     Users who answer every other duel need twice as many to tell as much, and users who never
     answer are not waited for.
@@ -48,7 +48,10 @@ def answer_rates(tally: Tally) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Evaluation:
-    """counts: (D, K, K) the number of duels of a pair that what is known of it is worth."""
+    """An evaluation of answers by a posterior.
+
+    counts: (D, K, K) the number of duels of a pair that what is known of it is worth.
+    """
 
     posterior: Posterior
     welfare: Welfare
@@ -56,7 +59,7 @@ class _Evaluation:
     counts: Floats
 
     def value(self, left: float, rng: np.random.Generator) -> InformationValue:
-        """Put together what is drawn and what is supposed: each would miss something."""
+        """Combine what is drawn and what is supposed: either alone would miss something."""
         from fairduel.kernels import voi
 
         slope, limit, winner_gains = self._scores(rng)
@@ -85,7 +88,7 @@ class _Evaluation:
         return found
 
     def _winner_losses(self, left: float) -> tuple[Ints, Floats]:
-        """Return what is lost a round because (user, arm) may be a winner, for all that matter.
+        """Return what is lost per round because (user, arm) may be a winner, for all that matter.
 
         Draws would miss a winner who is unlikely but would change everything, so each is supposed
         in turn, with everything else as it is in the mean.
