@@ -11,7 +11,7 @@ from fairduel.cli import specs
 from fairduel.environments import Hard, Random, paper_instances
 from fairduel.errors import InputError
 from fairduel.instance import Instance
-from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, UniformOverUsers
+from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, UniformOverUsers, catalogue
 from fairduel.learners.tournament import Tournament
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian, Welfare
 
@@ -57,7 +57,7 @@ def test_a_preset_of_its_own_wins() -> None:
     assert specs.learner("fair-etc:preset=as_written", preset="as_run") == FairETC()
 
 
-@pytest.mark.parametrize("name", specs.LEARNERS)
+@pytest.mark.parametrize("name", catalogue.NAMES)
 def test_every_setting_can_be_given(name: str) -> None:
     samples = {
         int: "3",

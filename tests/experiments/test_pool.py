@@ -27,7 +27,6 @@ from fairduel.experiments.batching import (
 from fairduel.experiments.pool import ONE_THREAD, LocalPool, WorkerDied
 from fairduel.paper import groups
 
-
 LONG = 3600.0  # seconds: nobody waits for it, however busy the machine is
 
 

@@ -17,9 +17,10 @@ from fairduel.errors import InputError
 from fairduel.experiments import Cell, Results, run, sweep
 from fairduel.experiments.keys import key_of
 from fairduel.instance import Instance
+from fairduel.learners.catalogue import by_name
 from fairduel.paper import claims, groups, lower_bound, reproduction, sushi_claims, upper_bound
 from fairduel.paper.beyond import Beyond
-from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, paper_learner
+from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
 from fairduel.paper.figure3 import Figure3
@@ -273,8 +274,8 @@ def test_figure_1_has_the_papers_settings_and_shares_the_runs_of_table_1() -> No
     longer = set(figure.cells) - set(shown)
     assert {cell.rounds for cell in longer} == {800_000, 1_600_000, 4_000_000}
     assert {cell.learner for cell in longer} == {
-        paper_learner("fair-etc"),
-        paper_learner("utilitarian-etc"),
+        by_name("fair-etc", "as_run"),
+        by_name("utilitarian-etc", "as_run"),
     }
     table = {key_of(cell) for cells in Table1(3).groups["as_run"].values() for cell in cells}
     assert len(table) == 5 * 3
@@ -305,7 +306,7 @@ def test_hard_cells_know_the_winners_and_leave_out_the_unperturbed_instance(
     for cell in cells:
         instance = cell.environment.draw(cell.run, cell.rounds, cell.seed)
         winners = tuple(instance.winners.tolist())
-        assert cell.learner == paper_learner("fair-etc", "as_written", winners=winners)
+        assert cell.learner == by_name("fair-etc", "as_written", winners=winners)
         # In I^0 all good winners are alike; in I^m one of them is better for everybody.
         best = instance.scores.prod(axis=0)
         assert (best > 0.9 * best.max()).sum() >= 2

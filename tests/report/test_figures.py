@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from fairduel.cli.specs import LEARNERS
+from fairduel.learners.catalogue import NAMES as LEARNERS
 from fairduel.report import figures
 from fairduel.report.figures import Line, Panel
 

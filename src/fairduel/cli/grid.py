@@ -12,6 +12,7 @@ from fairduel._checks import one_of, whole_number
 from fairduel._files import AnyPath, read_whole
 from fairduel.cli import specs
 from fairduel.errors import InputError
+from fairduel.learners import catalogue
 
 OPTIONS = {"learners": "learner", "environments": "environment"}  # the others have their own name
 
@@ -20,7 +21,7 @@ OPTIONS = {"learners": "learner", "environments": "environment"}  # the others h
 class Grid:
     """What to compare, as text."""
 
-    learners: tuple[str, ...] = tuple(specs.LEARNERS)
+    learners: tuple[str, ...] = catalogue.NAMES
     environments: tuple[str, ...] = ("random",)
     rounds: tuple[int, ...] = (200_000,)
     runs: int = 10

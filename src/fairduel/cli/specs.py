@@ -15,23 +15,11 @@ from fairduel.environments import Clustered, Environment, Fixed, Hard, Paper, Ra
 from fairduel.errors import InputError
 from fairduel.experiments import Checkpoints
 from fairduel.instance import Instance
-from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
-from fairduel.welfare import Utilitarian, Welfare
+from fairduel.learners import Learner, catalogue
+from fairduel.welfare import Welfare
 from fairduel.welfare.registry import by_name
 
 Settings = TypeVar("Settings")
-
-# The paper's utilitarian baselines are its own learners with another welfare.
-LEARNERS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "fair-voi": (FairVOI, {}),
-    "fair-etc": (FairETC, {}),
-    "fair-eps": (FairEpsilonGreedy, {}),
-    "utilitarian-etc": (FairETC, {"welfare": Utilitarian()}),
-    "utilitarian-eps": (FairEpsilonGreedy, {"welfare": Utilitarian()}),
-    "uniform": (UniformOverUsers, {}),
-}
-
-PRESETS = ("as_written", "as_run")
 
 ENVIRONMENTS: dict[str, Callable[..., Environment]] = {
     "random": Random,
@@ -68,13 +56,12 @@ def learner(text: str, preset: str = "as_written") -> Learner[Any]:
         made = _own(module, name)
     else:
         name, _, listed = text.partition(":")
-        kind, own = LEARNERS[one_of("learner", name, LEARNERS)]
+        one_of("learner", name, catalogue.NAMES)
         given = _given(name, listed)
-        if hasattr(kind, "as_run"):  # one of the paper's
-            preset = one_of("preset", given.pop("preset", preset), PRESETS)
+        if name in catalogue.PAPER:
+            preset = one_of("preset", given.pop("preset", preset), catalogue.PRESETS)
             settings = ["preset"]
-            kind = getattr(kind, preset)
-        made = kind(**own)
+        made = catalogue.by_name(name, preset)
     readable = _readable(type(made)) if dataclasses.is_dataclass(made) else {}
     for setting, value in given.items():
         one_of(f"{name} setting", setting, [*readable, *settings])
@@ -86,13 +73,13 @@ def learner(text: str, preset: str = "as_written") -> Learner[Any]:
 def module_of(text: str) -> str | None:
     """Return the module that the text of a learner names, or None for one of fairduel's own."""
     own = OWN_LEARNER.fullmatch(text)
-    return own["module"] if own and own["module"] not in LEARNERS else None
+    return own["module"] if own and own["module"] not in catalogue.NAMES else None
 
 
 def learners(texts: list[str] | None, preset: str = "as_written") -> dict[str, Learner[Any]]:
     """Return what several texts name, by text; None stands for all of fairduel's own."""
     found: dict[str, Learner[Any]] = {}
-    for text in list(LEARNERS) if texts is None else texts:
+    for text in catalogue.NAMES if texts is None else texts:
         if text in found:
             raise InputError(f"the learner {text!r} is given twice: give it once.")
         found[text] = learner(text, preset)

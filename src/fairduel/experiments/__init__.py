@@ -2,8 +2,8 @@
 
 from fairduel.experiments.cells import Cell, Failure
 from fairduel.experiments.checkpoints import Checkpoints
-from fairduel.experiments.grid import compare, default_learners
+from fairduel.experiments.grid import compare
 from fairduel.experiments.results import Results
 from fairduel.experiments.run import sweep
 
-__all__ = ["Cell", "Checkpoints", "Failure", "Results", "compare", "default_learners", "sweep"]
+__all__ = ["Cell", "Checkpoints", "Failure", "Results", "compare", "sweep"]

@@ -15,27 +15,14 @@ from fairduel.experiments.checkpoints import Checkpoints
 from fairduel.experiments.keys import identity
 from fairduel.experiments.results import Results
 from fairduel.experiments.run import sweep
-from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
-from fairduel.welfare import Nash, Utilitarian, Welfare
+from fairduel.learners import Learner, catalogue
+from fairduel.welfare import Nash, Welfare
 
 MOST_CELLS = 10**7
 
 Thing = TypeVar("Thing")
 Learners: TypeAlias = Learner[Any] | Iterable[Learner[Any]] | Mapping[str, Learner[Any]]
 Environments: TypeAlias = Environment | Iterable[Environment] | Mapping[str, Environment]
-
-
-def default_learners() -> dict[str, Learner[Any]]:
-    """Return Fair-VOI and the paper's five, by the names that the command line has for them."""
-    return {
-        "fair-voi": FairVOI(),
-        "fair-etc": FairETC(),
-        "fair-eps": FairEpsilonGreedy(),
-        # The paper's utilitarian baselines are its own learners with another welfare.
-        "utilitarian-etc": FairETC(welfare=Utilitarian()),
-        "utilitarian-eps": FairEpsilonGreedy(welfare=Utilitarian()),
-        "uniform": UniformOverUsers(),
-    }
 
 
 def compare(
@@ -79,10 +66,11 @@ def grid(
     welfare: Welfare | None,
 ) -> list[Cell]:
     """Return the cells of all combinations."""
-    players = labelled("learner", default_learners() if learners is None else learners, Learner)
-    places = labelled(
-        "environment", Random() if environments is None else environments, Environment
-    )
+    if learners is None:
+        learners = {name: catalogue.by_name(name) for name in catalogue.NAMES}
+    players = labelled("learner", learners, Learner)
+    chosen = Random() if environments is None else environments
+    places = labelled("environment", chosen, Environment)
     horizons = _horizons(rounds)
     marks = checkpoints if isinstance(checkpoints, Checkpoints) else Checkpoints(checkpoints)
     simulations = len(players) * len(places) * len(horizons) * whole_number("runs", runs)

@@ -14,6 +14,7 @@ from fairduel.environments import Random
 from fairduel.experiments import Cell, Checkpoints, Results
 from fairduel.instance import Instance
 from fairduel.learners import FairVOI, Learner
+from fairduel.learners.catalogue import by_name
 from fairduel.paper import lower_bound
 from fairduel.paper.experiment import (
     LEARNERS,
@@ -22,7 +23,6 @@ from fairduel.paper.experiment import (
     Players,
     all_of,
     cells_of,
-    paper_learner,
 )
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
@@ -270,7 +270,7 @@ class Beyond:
         if name in _BEYOND:
             played, label = _BEYOND[name], SHORT[name]
         else:
-            played, label = paper_learner(name, "as_written"), f"{SHORT[name]}, as written"
+            played, label = by_name(name, "as_written"), f"{SHORT[name]}, as written"
         return cells_of(played, label, environment, rounds, range(self.runs), Checkpoints(1))
 
     def _chance(self, size: tuple[int, int]) -> Floats:

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 from fairduel._arrays import Floats
 from fairduel.environments import Environment
 from fairduel.experiments import Cell, Checkpoints, Results
-from fairduel.learners import FairEpsilonGreedy, FairETC, Learner, UniformOverUsers
+from fairduel.learners import Learner
+from fairduel.learners.catalogue import by_name
 from fairduel.report.document import Section
 from fairduel.report.figures import Line, line_of_runs
 from fairduel.report.metrics import METRICS
-from fairduel.welfare import Utilitarian
 
 LEARNERS = {
     "fair-etc": "Fair-ETC",
@@ -39,20 +39,6 @@ class Experiment(Protocol):
     def cells(self) -> Sequence[Cell]: ...
 
     def section(self, results: Results) -> Section: ...
-
-
-def paper_learner(name: str, preset: str = "as_run", **settings: Any) -> Learner[Any]:
-    """Return one of the paper's five learners, as written or as run."""
-    kinds: dict[str, tuple[Any, dict[str, Any]]] = {
-        "fair-etc": (FairETC, {}),
-        "fair-eps": (FairEpsilonGreedy, {}),
-        "utilitarian-etc": (FairETC, {"welfare": Utilitarian()}),
-        "utilitarian-eps": (FairEpsilonGreedy, {"welfare": Utilitarian()}),
-        "uniform": (UniformOverUsers, {}),
-    }
-    kind, own = kinds[name]
-    made: Learner[Any] = getattr(kind, preset)(**own, **settings)
-    return made
 
 
 def cells_of(
@@ -89,7 +75,7 @@ def players(
     words = preset.replace("_", " ")
     return {
         name: cells_of(
-            paper_learner(name, preset),
+            by_name(name, preset),
             f"{label}, {words}",
             environment,
             rounds,

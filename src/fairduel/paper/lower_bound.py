@@ -13,8 +13,8 @@ from fairduel._arrays import Floats
 from fairduel.environments import Hard
 from fairduel.environments.hard import HARD_C, HARD_EPSILON_MOST
 from fairduel.experiments import Cell, Checkpoints, Results
-from fairduel.learners import FairVOI
-from fairduel.paper.experiment import FAIR, LEARNERS, Cells, cells_of, paper_learner
+from fairduel.learners.catalogue import by_name
+from fairduel.paper.experiment import FAIR, LEARNERS, Cells, cells_of
 from fairduel.report import figures
 from fairduel.report.criterion import more
 from fairduel.report.document import Claim, Picture, Section, Table, Text
@@ -23,7 +23,6 @@ from fairduel.report.statistics import average, known
 
 VOI = "fair-voi"  # plays there too, beyond the paper
 LABELS = LEARNERS | {VOI: "Fair-VOI"}
-AS = "as_written"
 SQUARES = (4, 8)  # D = K, for the slope in T
 HORIZONS = tuple(10**power for power in range(3, 9))
 EPSILONS = (0.01, 0.001)  # besides the proof's, which falls with T
@@ -309,7 +308,7 @@ def _cells(setting: Setting, name: str, runs: int) -> Cells:
     cells: list[Cell] = []
     for run in numbers:
         winners = _winners(setting.users, setting.arms, run)
-        told = FairVOI(winners=winners) if name == VOI else paper_learner(name, AS, winners=winners)
+        told = by_name(name, winners=winners)
         label = f"{LABELS[name]}, winners known"
         cells += cells_of(told, label, environment, setting.rounds, [run], CHECKPOINTS)
     return tuple(cells)

@@ -12,8 +12,9 @@ import numpy as np
 from fairduel._arrays import Floats
 from fairduel.environments import Random
 from fairduel.experiments import Cell, Checkpoints, Results
+from fairduel.learners.catalogue import by_name
 from fairduel.learners.tournament import Tournament
-from fairduel.paper.experiment import FAIR, LEARNERS, Cells, cells_of, paper_learner
+from fairduel.paper.experiment import FAIR, LEARNERS, Cells, cells_of
 from fairduel.report import figures
 from fairduel.report.criterion import more
 from fairduel.report.document import Claim, Picture, Section, Table, Text
@@ -57,7 +58,7 @@ class Setting:
 @cache
 def _cells(setting: Setting, name: str, runs: int) -> Cells:
     environment = Random(setting.users, setting.arms, setting.gap)
-    played, label = paper_learner(name, "as_written"), f"{LEARNERS[name]}, as written"
+    played, label = by_name(name, "as_written"), f"{LEARNERS[name]}, as written"
     return cells_of(played, label, environment, setting.rounds, range(runs), CHECKPOINTS)
 
 
