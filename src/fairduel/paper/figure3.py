@@ -143,7 +143,7 @@ class Figure3:
             "The groups are not stable: only 166 different distances occur among 12.5 million "
             "pairs of people, so ties decide. The last three columns are from random orders of "
             "the rows, which ought to change nothing, with the 95 % interval (Wilson's) of the "
-            "share of all orders. Before the projection, a share of exactly 1/2 is a win for neither."
+            "share of all orders. Before the projection, a share of exactly 1/2 is nobody's win."
         )
         return Table(head, rows, caption, names=3)
 

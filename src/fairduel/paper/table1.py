@@ -144,5 +144,5 @@ class Table1:
             f"explores for {spent['as_written', 'explore']:,.0f} rounds instead of "
             f"{spent['as_run', 'explore']:,.0f}. A round of identification loses {cost:.0%} of "
             f"f*, the best Nash welfare, which is {best:.6f} on average; and for the "
-            "other metrics it shows arms without regard to any user, which serves equality."
+            "other metrics it shows arms without regard to anybody, which serves equality."
         )
