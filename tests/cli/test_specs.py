@@ -184,9 +184,9 @@ def test_environments_by_text() -> None:
     [
         ("no_such_module:Mine", "'no_such_module:Mine' cannot be loaded"),
         ("own_learners:None_such", "'own_learners:None_such' cannot be loaded"),
-        ("own_learners:NotALearner", "is no learner: let its class derive from fairduel.Learner"),
-        ("own_learners:NeedsArguments", "cannot be loaded: TypeError"),
-        ("own_learners:broken", "cannot be loaded: TypeError"),
+        ("own_learners:NotALearner", "is not a learner: derive its class from fairduel.Learner"),
+        ("own_learners:NeedsArguments", "cannot be loaded (TypeError"),
+        ("own_learners:broken", "cannot be loaded (TypeError"),
         ("own_learners:Counted:second=1", "did you mean 'seconds'?"),
     ],
 )

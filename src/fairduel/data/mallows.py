@@ -30,8 +30,8 @@ def sushi_stand_in(seed: Seed = 0) -> Rankings:
     Rankings(5000 people, 5000 orders, 10 items)
     """
     rng = random_generator(seed)
-    everybody = rng.permutation(ITEMS)
-    centres = everybody[mallows_orders(ITEMS, np.full(TASTES, COMMON), rng)]
+    common = rng.permutation(ITEMS)
+    centres = common[mallows_orders(ITEMS, np.full(TASTES, COMMON), rng)]
     return mallows_mixture(
         centres,
         np.linspace(*WITHIN, TASTES),
