@@ -18,21 +18,28 @@ from fairduel.learners.uniform import UniformState
 
 @dataclass(frozen=True)
 class Counted(UniformOverUsers):
-    """Leaves a file in the folder for every run, after so many seconds."""
+    """Leaves a file in the folder for every run, after ``seconds``.
+
+    With ``most`` files there, a run waits until there is a file FOLDER.open as well.
+    """
 
     folder: str = ""
     seconds: float = 0.0
+    most: int = 1_000_000
 
     def init(self, users: int, arms: int, horizon: int, seed: int) -> UniformState:
         time.sleep(self.seconds)
+        gate = Path(f"{self.folder}.open")
+        while len(os.listdir(self.folder)) >= self.most and not gate.exists():
+            time.sleep(0.02)
         (Path(self.folder) / secrets.token_hex(8)).touch()
         return super().init(users, arms, horizon, seed)
 
 
-def counted(folder: Path, runs: int, seconds: float = 0.0) -> list[Cell]:
+def counted(folder: Path, runs: int, seconds: float = 0.0, most: int = 1_000_000) -> list[Cell]:
     """Return cells that leave a file in the folder whenever one runs."""
     folder.mkdir(exist_ok=True)
-    learner = Counted(folder=str(folder), seconds=seconds)
+    learner = Counted(folder=str(folder), seconds=seconds, most=most)
     place = Random(users=2, arms=2)
     return [
         Cell(learner, place, 100, run, learner_label="counted", environment_label="random")

@@ -91,12 +91,14 @@ def sessions() -> dict[str, str]:
 
 def _of_session(session: Session) -> str:
     said: list[Any] = []
-    for _ in range(30):
+    for number in range(30):
         duel = session.ask()
         said.append([duel.id, duel.left, duel.right, duel.vote])
-        answers = {user: sorted([duel.left, duel.right, user])[0] for user in session.users}
-        good = {user: a for user, a in answers.items() if a in (duel.left, duel.right)}
-        session.tell(duel.id, good)
+        # The first prefers by the alphabet, the last the other way round, the rest can't decide.
+        arms = sorted([duel.left, duel.right])
+        session.tell(duel.id, {session.users[0]: arms[0], session.users[-1]: arms[-1]})
+        if len(session.users) > 2 and number >= 3:  # late
+            session.tell(duel.id - 3, {session.users[1]: "tie"})
     recommended = session.recommend()
     said.append(recommended.policy)
     said.append({u: [i.mean, i.low, i.high] for u, i in recommended.utilities.items()})

@@ -1,11 +1,14 @@
 """The documentation: every block runs and prints what it says, and nothing public is left out."""
 
+import doctest
+import importlib
 import os
 import re
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import griffe
 import pytest
@@ -196,3 +199,13 @@ def test_fetched_sources_are_found(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text('<a href="https://a"><img src="//b"><link href="https://c"></a>')
     assert Sources(page).found == ["//b", "https://c"]
+
+
+@pytest.mark.parametrize(
+    "module", ["fairduel.live.session", "fairduel.experiments.grid", "fairduel.data.scores"]
+)
+def test_examples_of_docstrings_run(module: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = doctest.testmod(importlib.import_module(module))
+    assert found.attempted > 0
+    assert found.failed == 0

@@ -374,7 +374,9 @@ def test_places_that_cannot_be_used(tmp_path: Path, suffix: str) -> None:
 
 def test_notebooks_show_scores() -> None:
     shown = Instance([[[0.5, 0.9], [0.1, 0.5]]], users=["<ann>"], arms=["x", "y"])._repr_html_()
-    assert "<th>&lt;ann&gt;</th><td>1.00</td><td>0.20</td>" in shown
+    assert "&lt;ann&gt;" in shown
+    assert ">1.00</td>" in shown
+    assert ">0.20</td>" in shown
     even = Instance([[[0.5, 0.5], [0.5, 0.5]]])
     assert "without a Condorcet winner" in even._repr_html_()
     assert "<table>" in Instance(even.preferences, reference="maximin")._repr_html_()

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from fairduel._arrays import Bools, Floats, Ints
 from fairduel._files import AnyPath, read_whole, write_whole
+from fairduel._tables import Table, as_html
 from fairduel.errors import InputError
 
 TOLERANCE = 1e-9
@@ -168,20 +169,16 @@ class Instance:
 
     def _repr_html_(self) -> str:
         """Return the scores as a table, users in rows; at most 20 of each."""
+        named = f"<p>{html.escape(repr(self))}"
+        if self.without_winner and self.reference == "condorcet":
+            return f"{named}, some without a Condorcet winner</p>"
         few = slice(20)
-        scores = self.scores if not self.without_winner or self.reference != "condorcet" else None
-        if scores is None:
-            return f"<p>{html.escape(repr(self))}, some without a Condorcet winner</p>"
-        head = "".join(f"<th>{html.escape(arm)}</th>" for arm in self.arms[few])
-        rows = "".join(
-            f"<tr><th>{html.escape(user)}</th>"
-            + "".join(f"<td>{score:.2f}</td>" for score in row[few])
-            + "</tr>"
-            for user, row in zip(self.users[few], scores[few], strict=True)
-        )
-        return (
-            f"<p>{html.escape(repr(self))}: scores</p><table><tr><th></th>{head}</tr>{rows}</table>"
-        )
+        rows = [
+            (user, *(f"{score:.2f}" for score in row[few]))
+            for user, row in zip(self.users[few], self.scores[few], strict=True)
+        ]
+        table = Table(("score", *self.arms[few]), rows, right=tuple(range(1, 21)))
+        return f"{named}</p>{as_html(table)}"
 
     def __reduce__(self) -> tuple[type[Instance], tuple[object, ...]]:
         # A copy made by pickle or copy is checked and read-only like the original.

@@ -136,7 +136,7 @@ def test_solve_takes_arrays_files_and_tables(tmp_path: Path) -> None:
     named = solve(tmp_path / "scores.csv")
     assert named.policy.tolist() == solve(scores).policy.tolist()
     assert (named.users, named.arms) == (("Ada", "Bob"), ("tea", "milk"))
-    assert "<td>tea</td>" in named._repr_html_()
+    assert ">tea</td>" in named._repr_html_()
     assert solve(scores, Utilitarian()).policy.tolist() == [1.0, 0.0]
 
 

@@ -86,7 +86,7 @@ def test_labels_say_what_differs_from_the_defaults() -> None:
         ({"learners": {}}, "there is no learner to compare"),
         ({"learners": []}, "there is no learner to compare"),
         ({"learners": "fair-etc"}, "the learner 'str' is 'fair-etc'"),
-        ({"learners": [FairETC(), FairETC()]}, "FairETC is given twice"),
+        ({"learners": [FairETC(), FairETC()]}, "there are two learners FairETC: give it once"),
         ({"learners": {"a": FairETC(), "b": FairETC()}}, "'a' and 'b' are the same learner"),
         ({"learners": {"a": FairETC}}, "the learner 'a' is"),
         ({"environments": {"a": Random(), "b": Random()}}, "the same environment"),

@@ -95,13 +95,17 @@ def test_only_code_that_can_change_the_numbers_counts(tmp_path: Path) -> None:
     assert here[0] != here[1]
     comment = ("from __future__ import annotations", "from __future__ import annotations  # so")
     harmless = {
-        "live/session.py": ("from __future__", "import fairduel.errors\nfrom __future__"),
+        "live/session.py": comment,
+        "simulation/trajectory.py": ('title="Cumulative regret"', 'title="Regret"'),
+        "_files.py": ("give another one", "name another one"),
+        "welfare/solution.py": ('"probability"', '"share"'),
+        "instance.py": ("have to add up to 1", "must add up to 1"),
+        "experiments/cells.py": (" in {environment}, ", " on {environment}, "),
         "report/numbers.py": ("1e7", "1e8"),
         "learners/explore_then_commit.py": comment,
         "simulation/loop.py": ("The one loop", "The loop"),  # a docstring
         "environments/hard.py": ("HARD_C = 0.9", "HARD_C = 0.8"),
     }
-    harmless["live/session.py"] = comment
     assert keys_of_a_copy(tmp_path, harmless) == here
     # What only one of them plays with changes that one.
     only_etc = {"learners/explore_then_commit.py": ("max(1, math.ceil", "max(2, math.ceil")}
@@ -112,6 +116,12 @@ def test_only_code_that_can_change_the_numbers_counts(tmp_path: Path) -> None:
     changed = keys_of_a_copy(tmp_path, both)
     assert changed[0] != here[0]
     assert changed[1] != here[1]
+
+
+def test_only_fairduel_and_own_code_is_followed() -> None:
+    followed = keys._closure(frozenset(keys.modules_of(FairVOI())) | {keys.LOOP})
+    assert "fairduel.kernels.voi" in followed
+    assert {name.partition(".")[0] for name in followed} == {"fairduel"}
 
 
 def fresh_keys() -> None:

@@ -130,8 +130,9 @@ def heard_ctrl_c() -> Iterator[None]:
 @pytest.mark.usefixtures("heard_ctrl_c")
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_killed_sweep_goes_on(tmp_path: Path, stop: signal.Signals) -> None:
-    asked = counted(tmp_path / "ran", 40, seconds=0.2)
-    process = start_sweep(tmp_path, 40, 0.2, workers=2)
+    # However slow this process is, the sweep waits for it after 25 cells.
+    asked = counted(tmp_path / "ran", 40, seconds=0.2, most=25)
+    process = start_sweep(tmp_path, "40, seconds=0.2, most=25", workers=2)
     kept = tmp_path / "results" / "cells"
     wait_until(lambda: len(list(kept.glob("*.arrow"))) >= 2)
     os.killpg(process.pid, stop) if stop == signal.SIGINT else process.kill()
@@ -148,6 +149,7 @@ def test_killed_sweep_goes_on(tmp_path: Path, stop: signal.Signals) -> None:
     # What ran and was not kept was under way: at most two tasks of a second each.
     assert 0 < done <= before < 40
     assert before - done <= 2 * 6
+    (tmp_path / "ran.open").touch()
     found = sweep(asked, tmp_path / "results", workers=2)
     assert ran(tmp_path / "ran") - before == 40 - done
     assert found.runs.num_rows == 40
@@ -157,7 +159,7 @@ def test_killed_sweep_goes_on(tmp_path: Path, stop: signal.Signals) -> None:
 @pytest.mark.parametrize("early", [False, True])
 def test_command_that_is_interrupted_says_that_it_can_go_on(tmp_path: Path, early: bool) -> None:
     (tmp_path / "ran").mkdir()
-    learner = f"own_learners:Counted:folder={tmp_path / 'ran'},seconds=0.2"
+    learner = f"own_learners:Counted:folder={tmp_path / 'ran'},seconds=0.2,most=10"
     command = ["compare", "--learner", learner, "--rounds", "100", "--runs", "100"]
     command += ["--workers", "2"]
     process = subprocess.Popen(
@@ -182,7 +184,7 @@ def test_command_that_is_interrupted_says_that_it_can_go_on(tmp_path: Path, earl
     assert re.fullmatch(rb"stopped: (" + what + rb") " + kept, said)
 
 
-def start_sweep(folder: Path, runs: int, seconds: float, workers: int) -> subprocess.Popen[bytes]:
+def start_sweep(folder: Path, settings: str, workers: int) -> subprocess.Popen[bytes]:
     """Sweep counted cells in a process of its own, and a process group of its own."""
     script = folder / "script.py"
     script.write_text(
@@ -190,7 +192,7 @@ def start_sweep(folder: Path, runs: int, seconds: float, workers: int) -> subpro
         "from fairduel.experiments import sweep\n"
         "from own_learners import counted\n"
         'if __name__ == "__main__":\n'
-        f"    cells = counted(Path({str(folder / 'ran')!r}), {runs}, {seconds})\n"
+        f"    cells = counted(Path({str(folder / 'ran')!r}), {settings})\n"
         f"    sweep(cells, {str(folder / 'results')!r}, workers={workers})\n"
     )
     path = os.pathsep.join(filter(None, sys.path))
@@ -245,7 +247,7 @@ def test_leftover_that_goes_while_it_is_looked_at(
 
 def test_two_sweeps_in_one_folder(tmp_path: Path) -> None:
     asked = counted(tmp_path / "ran", 30, seconds=0.1)
-    other = start_sweep(tmp_path, 30, 0.1, workers=1)
+    other = start_sweep(tmp_path, "30, seconds=0.1", workers=1)
     kept = tmp_path / "results" / "cells"
     wait_until(lambda: len(list(kept.glob("*.arrow"))) >= 1)
     mine = sweep(asked, tmp_path / "results", workers=1)
@@ -362,7 +364,7 @@ def test_a_learner_of_a_script_stays_in_its_process() -> None:
     class Mine(UniformOverUsers):
         __module__ = "__main__"
 
-    with pytest.raises(InputError, match=r"Mine is defined in a script or notebook.* workers=1"):
+    with pytest.raises(InputError, match=r"^Mine is defined in a script or notebook.* workers=1"):
         sweep([one(learner=Mine())], workers=2)
 
 

@@ -189,7 +189,7 @@ def dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_the_packages_own_welfares_are_known_by_name() -> None:
-    assert list(by_name()) == ["egalitarian", "frank-wolfe", "nash", "utilitarian"]
+    assert {"egalitarian", "frank-wolfe", "nash", "utilitarian"} <= set(by_name())
     for name, kind in by_name().items():
         assert kind.name == name
         assert kind.summary.endswith(".")
@@ -198,7 +198,7 @@ def test_the_packages_own_welfares_are_known_by_name() -> None:
 
 def test_a_file_that_is_dropped_in_is_found(dropped: Path) -> None:
     (dropped / "rough.py").write_text(MINE)
-    assert list(by_name()) == ["egalitarian", "frank-wolfe", "nash", "rough", "utilitarian"]
+    assert "rough" in by_name()
     assert by_name()["rough"]().maximize(np.eye(2)).value == 0.25
 
 

@@ -87,6 +87,7 @@ def compare(
         for (place, horizon), summaries in results.summary().items():
             settings = {"environment": place, "rounds": horizon}
             settings |= {"runs": asked.runs, "seed": asked.seed}
+            settings |= {} if asked.welfare == "nash" else {"welfare": asked.welfare}
             terminal.print_summaries(console(), summaries, settings)
             sys.stdout.write("\n")
         page = results.report(out, command=asked.command(out, scheduler))

@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
+from fairduel.welfare.registry import by_name
+
 Workers = Annotated[int | None, typer.Option(help="Worker processes; default: one per core.")]
 Scheduler = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Use the Dask cluster with this scheduler instead."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the result.")]
+WELFARES = " ".join(f"{name}: {kind.summary}" for name, kind in by_name().items())
 Welfare = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME", help="What regret is measured in: nash (the paper), utilitarian, ..."
-    ),
+    str, typer.Option(metavar="NAME", help=f"What regret is measured in. {WELFARES}")
 ]

@@ -95,7 +95,7 @@ def simulate(
     problem, place = _environment(environment, instance, sizes)
     results = compare(
         learners,
-        {environment or "random": place},
+        {str(instance) if instance is not None else environment or "random": place},
         rounds,
         runs=runs,
         seed=seed,
@@ -105,6 +105,7 @@ def simulate(
         progress=not quiet,
     )
     settings = problem | {"rounds": rounds, "runs": runs, "seed": seed}
+    settings |= {} if welfare == "nash" else {"welfare": welfare}
     summaries = next(iter(results.summary().values()), {})
     if as_json:
         print_json({"settings": settings, "learners": terminal.summaries_data(summaries)})

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fairduel.cli.options import WELFARES
 from fairduel.cli.output import console, print_json
 
 
@@ -15,7 +16,7 @@ def solve(
         str, typer.Argument(metavar="FILE", help="A .csv or .json file, or - for standard input.")
     ],
     welfare: Annotated[
-        str, typer.Option(help="What to maximise: nash, utilitarian, egalitarian or frank-wolfe.")
+        str, typer.Option(metavar="NAME", help=f"What to maximise. {WELFARES}")
     ] = "nash",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:

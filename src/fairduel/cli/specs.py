@@ -140,7 +140,7 @@ def _own(module: str, name: str) -> Any:
         sys.path.insert(0, os.getcwd())
     try:
         found = getattr(importlib.import_module(module), name)
-        made = found if hasattr(found, "ask") and not isinstance(found, type) else found()
+        made = found if isinstance(found, Learner) else found()
     except Exception as error:
         raise InputError(
             f"the learner '{module}:{name}' cannot be loaded ({type(error).__name__}: {error}): "

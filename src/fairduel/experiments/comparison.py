@@ -100,10 +100,12 @@ def document(results: Results, command: str = "") -> Document:
         )
         for number, (setting, players) in enumerate(_with_results(results).items(), 1)
     ]
+    welfares = sorted({cell.welfare.label for cell in results.cells})
     seeds = sorted({cell.seed for cell in results.cells})
     facts = (
         *((("Command", f"`{command}`"),) if command else ()),
         ("Version", f"fairduel {fairduel.__version__}, source {source_digest(results)[:12]}"),
+        ("Regret", f"in {', '.join(welfares)}"),
         ("Seed", f"{', '.join(map(str, seeds))}, with the number of the run"),
         ("Simulations", f"{results.runs.num_rows:,} runs, {results.rows.num_rows:,} rows"),
         ("Machine", machine()),

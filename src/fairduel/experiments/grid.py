@@ -8,13 +8,14 @@ from typing import Any, TypeAlias, TypeVar
 
 from fairduel._checks import whole_number
 from fairduel._files import AnyPath
-from fairduel.environments import Environment, Random
+from fairduel.environments import Environment, Fixed, Random
 from fairduel.errors import InputError
 from fairduel.experiments.cells import Cell
 from fairduel.experiments.checkpoints import Checkpoints
 from fairduel.experiments.keys import identity
 from fairduel.experiments.results import Results
 from fairduel.experiments.run import sweep
+from fairduel.instance import Instance
 from fairduel.learners import Learner, catalogue
 from fairduel.welfare import Nash, Welfare
 
@@ -22,7 +23,7 @@ MOST_CELLS = 10**7
 
 Thing = TypeVar("Thing")
 Learners: TypeAlias = Learner[Any] | Iterable[Learner[Any]] | Mapping[str, Learner[Any]]
-Environments: TypeAlias = Environment | Iterable[Environment] | Mapping[str, Environment]
+Environments: TypeAlias = Instance | Environment | Iterable[Environment] | Mapping[str, Environment]
 
 
 def compare(
@@ -42,12 +43,12 @@ def compare(
     """Run every learner in every environment for every horizon, ``runs`` times each.
 
     learners, environments: one, several, or several by label; default: FairVOI and the paper's
-    five, and ``Random()``. rounds: the horizon, or several. Run r is drawn from ``seed`` and r
-    alone, so a learner's results do not depend on which others are compared, and all of them
-    play the same instances with the same randomness. checkpoints: when to read off, or their
-    number, evenly spaced.
-    welfare: what regret is measured in; default: Nash, as in the paper. folder, workers,
-    scheduler, progress: as in ``sweep``; with a folder, results are stored and never run twice.
+    five, and ``Random()``. An instance is an environment by itself. rounds: the horizon, or
+    several. Run r is drawn from ``seed`` and r alone, so a learner's results do not depend on
+    which others are compared, and all of them meet the same instances and the same luck.
+    checkpoints: when to read off, or their number, evenly spaced. welfare: what regret is
+    measured in; default: Nash, as in the paper. folder, workers, scheduler, progress: as in
+    ``sweep``; with a folder, results are stored and never run twice.
 
     >>> results = compare([FairVOI(), FairETC()], Random(users=3, arms=4), 1_000, workers=1)
     >>> results.summary(), results.plot(), results.report("folder")  # doctest: +SKIP
@@ -69,8 +70,11 @@ def grid(
     if learners is None:
         learners = {name: catalogue.by_name(name) for name in catalogue.NAMES}
     players = labelled("learner", learners, Learner)
-    chosen = Random() if environments is None else environments
-    places = labelled("environment", chosen, Environment)
+    if environments is None:
+        environments = Random()
+    if isinstance(environments, Instance):
+        environments = Fixed(environments)
+    places = labelled("environment", environments, Environment)
     horizons = _horizons(rounds)
     marks = checkpoints if isinstance(checkpoints, Checkpoints) else Checkpoints(checkpoints)
     simulations = len(players) * len(places) * len(horizons) * whole_number("runs", runs)
@@ -113,7 +117,9 @@ def _by_label(what: str, things: list[Thing]) -> dict[str, Thing]:
     for thing in things:
         label = short_label(thing)
         if label in found:
-            raise InputError(f"the {what} {label} is given twice: give it once, or give labels.")
+            same = identity(thing) == identity(found[label])
+            advice = "give it once" if same else "give a dict with labels of your own"
+            raise InputError(f"there are two {what}s {label}: {advice}.")
         found[label] = thing
     return found
 
@@ -126,7 +132,7 @@ def short_label(thing: object) -> str:
     changed = [
         f"{field.name}={_shown(getattr(thing, field.name))}"
         for field in dataclasses.fields(thing)
-        if field.init and getattr(thing, field.name) != _default(field)
+        if field.init and identity(getattr(thing, field.name)) != identity(_default(field))
     ]
     return f"{name}({', '.join(changed)})" if changed else name
 

@@ -2,8 +2,8 @@
 
 That is the cell itself except for its labels, the code that it runs, and the versions of the
 libraries that compute. The code is what the modules of the loop, the learner, the environment and
-the welfare import, directly or not, as far as it is fairduel's or the caller's own; comments,
-docstrings and layout do not count.
+the welfare import, directly or not, as far as it is fairduel's or the caller's own. Comments,
+docstrings, layout, error messages and what only shows results do not count.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import hashlib
 import importlib.util
 import json
 import pickle
+import sys
 import sysconfig
 import threading
 from importlib.metadata import version
@@ -29,6 +30,9 @@ from fairduel.instance import Instance
 
 LOOP = "fairduel.experiments.cells"
 LIBRARIES = ("numpy", "scipy", "numba")
+# What only shows, complains or touches files cannot change a number.
+SHOWING = {"__repr__", "__str__", "_repr_html_", "plot"}
+HARMLESS = {"fairduel._files", "fairduel._tables", "fairduel.errors"}
 
 
 def key_of(cell: Cell) -> str:
@@ -52,6 +56,8 @@ def identity(value: object) -> Any:
     """Return what distinguishes a value from others, as JSON data."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, type):
+        return _name_of(value)
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, tuple | list):
@@ -95,7 +101,8 @@ def modules_of(value: object) -> set[str]:
         return set[str]().union(*map(modules_of, value))
     fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
     inside = [modules_of(getattr(value, field.name)) for field in fields]
-    return {kind.__module__ for kind in type(value).__mro__[:-1]}.union(*inside)
+    own = {kind.__module__ for kind in type(value).__mro__[:-1]}
+    return {name for name in own if name not in sys.stdlib_module_names}.union(*inside)
 
 
 _one_parser = threading.Lock()  # Python 3.11 can't parse in two threads at once
@@ -120,7 +127,7 @@ def _closure(modules: frozenset[str]) -> set[str]:
     waiting, found = set(modules), set[str]()
     while waiting:
         name = waiting.pop()
-        if name not in found and _source(name) is not None:
+        if name not in found and name not in HARMLESS and _source(name) is not None:
             found.add(name)
             waiting |= _imports(name, packages)
     return found
@@ -157,20 +164,26 @@ def _tree(name: str) -> ast.Module:
 
 @functools.cache
 def _digest(name: str) -> str:
-    tree = _tree(name)
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and _is_docstring(body[0]):
-            body[0] = ast.Pass()
+    source = _source(name)
+    assert source is not None
+    tree = _WithoutWords().visit(ast.parse(source.read_bytes()))
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
 
 
-def _is_docstring(statement: ast.stmt) -> bool:
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )
+class _WithoutWords(ast.NodeTransformer):
+    """Drops what people read: docstrings, error messages, and functions that only show."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST | None:
+        return None if node.name in SHOWING else self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        if isinstance(node.exc, ast.Call):
+            node.exc = node.exc.func
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return None if text else self.generic_visit(node)
 
 
 @functools.cache

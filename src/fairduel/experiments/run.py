@@ -22,6 +22,7 @@ from fairduel.experiments.store import Store
 from fairduel.experiments.tables import write_tables
 from fairduel.learners.learner import check_learner
 from fairduel.simulation.run import MOST_ROUNDS
+from fairduel.welfare.welfare import check_welfare
 
 MOST_SEED = 2**63 - 1
 
@@ -74,6 +75,7 @@ def _check(cells: list[Cell], elsewhere: bool) -> None:
         whole_number("run", cell.run, 0, MOST_SEED)
         whole_number("seed", cell.seed, 0, MOST_SEED)
         check_learner(cell.learner)
+        check_welfare(cell.welfare)
     if elsewhere:
         _check_modules(cells)
     _draw_once(cells)
@@ -91,12 +93,15 @@ def _draw_once(cells: list[Cell]) -> None:
 
 
 def _check_modules(cells: list[Cell]) -> None:
-    """Refuse learners that only this process can import."""
-    for learner in {id(cell.learner): cell.learner for cell in cells}.values():
-        if "__main__" in modules_of(learner):
+    """Refuse what only this process can find."""
+    parts = {
+        id(part): part for cell in cells for part in (cell.learner, cell.environment, cell.welfare)
+    }
+    for part in parts.values():
+        if "__main__" in modules_of(part):
             raise InputError(
-                f"the learner {type(learner).__name__} is defined in a script or notebook, where "
-                "other processes can't find it: put it into a module, or give workers=1."
+                f"{type(part).__name__} is defined in a script or notebook, where other processes "
+                "can't find it: put it into a module, or give workers=1."
             )
 
 

@@ -83,6 +83,7 @@ def _settings(cells: Sequence[Cell]) -> dict[str, Any]:
         "horizon": np.array([cell.rounds for cell in cells], np.int64),
         "run": np.array([cell.run for cell in cells], np.int64),
         "seed": np.array([cell.seed for cell in cells], np.int64),
+        "welfare": np.array([cell.welfare.name for cell in cells], dtype=object),
     }
 
 

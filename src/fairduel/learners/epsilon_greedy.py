@@ -25,6 +25,7 @@ from fairduel.learners.tournament import Tournament, TournamentState
 from fairduel.offers import Duels, Play, Script, commit
 from fairduel.tally import Tally
 from fairduel.welfare import FrankWolfe, Nash, Welfare
+from fairduel.welfare.welfare import check_welfare
 
 # Explorations planned in one offer: enough that Python's share of the time is small.
 _SCRIPT_STEPS = 1000
@@ -76,6 +77,7 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
     solve_every: int = 1
 
     def __post_init__(self) -> None:
+        check_welfare(self.welfare)
         check_exploration(self.exploration)
         if self.solve_every < 1:
             raise InputError(f"solve_every is {self.solve_every}: it must be at least 1.")

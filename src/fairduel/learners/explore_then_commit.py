@@ -23,6 +23,7 @@ from fairduel.learners.tournament import Tournament, TournamentState
 from fairduel.offers import Duels, Play, commit
 from fairduel.tally import Tally
 from fairduel.welfare import FrankWolfe, Nash, Welfare
+from fairduel.welfare.welfare import check_welfare
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,7 @@ class FairETC(Learner[ETCState]):
     repeat_pairs: bool = True
 
     def __post_init__(self) -> None:
+        check_welfare(self.welfare)
         check_exploration(self.exploration)
 
     @classmethod

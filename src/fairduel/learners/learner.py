@@ -8,6 +8,7 @@ from typing import Generic, Literal, TypeVar
 
 from fairduel._arrays import Floats
 from fairduel.errors import InputError
+from fairduel.inference import Posterior, infer
 from fairduel.offers import Play
 from fairduel.tally import Tally
 
@@ -85,9 +86,16 @@ class Learner(ABC, Generic[State]):
     def policy(self, state: State) -> Floats:
         """Return the policy to recommend now."""
 
+    def posterior(self, tally: Tally) -> Posterior:
+        """Return what the answers say of the users' preferences; default: independent pairs.
+
+        A learner with another model of preferences overrides this.
+        """
+        return infer(tally.wins, self.winners)
+
     def outlook(self, state: State) -> Outlook:
         """Return where learning stands; only for learners that explain themselves."""
-        raise InputError(f"{type(self).__name__} cannot tell where people stand: use FairVOI.")
+        raise NotImplementedError(f"{type(self).__name__} does not explain itself")
 
     def rationale(self, state: State, shown: tuple[int, int] | None) -> Rationale | None:
         """Return why the arms ``shown`` last were chosen; None if the learner cannot tell.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
+from fairduel._tables import Table, as_html, as_text, printable
 from fairduel.live import words
-from fairduel.live.tables import Table, as_html, as_text, printable
 
 _NEVER = 0.005  # arms that are chosen less often than this are summed up
 
@@ -71,7 +71,7 @@ class Recommendation:
         ]
         return (
             Table(("Choose", "how often"), self._shares(), right=(1,)),
-            Table(("User", "gets", "95% interval", "of always having"), users, right=(1, 2)),
+            Table(("User", "gets", "95 % interval", "of always having"), users, right=(1, 2)),
         )
 
     def _shares(self) -> list[tuple[str, str]]:

@@ -7,16 +7,16 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from fairduel import learners, welfare
+from fairduel import learners
+from fairduel._checks import whole_number
 from fairduel._codec import classes_in, decode, encode
 from fairduel._files import AnyPath
 from fairduel.errors import InputError
-from fairduel.inference import estimate_utilities, infer
+from fairduel.inference import estimate_utilities
 from fairduel.learners import FairVOI, Learner
 from fairduel.learners.learner import check_learner
 from fairduel.learners.tournament import Tournament
@@ -26,6 +26,7 @@ from fairduel.live.storage import Document, Journal, Storage, read_document, wri
 from fairduel.live.votes import SKIP, TIE, Asked, Duel, Event, Votes
 from fairduel.offers import draw_round
 from fairduel.tally import Tally
+from fairduel.welfare.registry import by_name
 
 _ENDLESS = 10**15  # the horizon for learners that do not look at it
 _DAMAGE = (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError)
@@ -55,7 +56,7 @@ class Session:
     ) -> None:
         self.users = _check_names(users, "user", ())
         self.arms = _check_names(arms, "arm", (TIE, SKIP))
-        self.horizon = None if horizon is None else _check_number("horizon", horizon, least=1)
+        self.horizon = None if horizon is None else whole_number("the horizon", horizon)
         self.learner: Learner[Any] = (
             FairVOI(anytime=horizon is None) if learner is None else learner
         )
@@ -65,7 +66,7 @@ class Session:
                 f"{type(self.learner).__name__} plans for a number of duels, but no horizon is "
                 "given: give one, or use FairVOI(anytime=True)."
             )
-        self.seed = secrets.randbits(63) if seed is None else _check_number("seed", seed, least=0)
+        self.seed = secrets.randbits(63) if seed is None else whole_number("the seed", seed, 0)
         self._state = self.learner.init(
             len(self.users), len(self.arms), self.horizon or _ENDLESS, self.seed
         )
@@ -127,7 +128,7 @@ class Session:
 
     def _id(self, duel: Duel | int) -> int:
         if not isinstance(duel, Duel):
-            return duel
+            return int(duel) if isinstance(duel, np.integer) else duel
         if self.duel(duel.id) != duel:
             raise InputError(
                 f"{duel} is not of this session, where duel {duel.id} is {self.duel(duel.id)}: "
@@ -143,6 +144,10 @@ class Session:
 
     def outlook(self) -> SessionOutlook:
         """Return the same, and whether to go on asking; for learners that explain themselves."""
+        if not self.learner.explains:
+            raise InputError(
+                f"{type(self.learner).__name__} cannot tell where people stand: use FairVOI."
+            )
         outlook = self.learner.outlook(self._state)
         shown = self._votes.shown(self.rounds) if self.rounds else None
         return SessionOutlook(
@@ -157,7 +162,7 @@ class Session:
         policy = self.learner.policy(self._state)
         wins, known = self._votes.tally.wins, self.learner.winners
         rng = np.random.default_rng([self.seed, 3, self.rounds])
-        posterior = infer(wins, known)
+        posterior = self.learner.posterior(self._votes.tally)
         seen = estimate_utilities(posterior, policy, posterior.sample(rng))
         silent = (wins == wins.transpose(0, 2, 1)).all(axis=(1, 2))
         if len(self.arms) == 1:
@@ -274,17 +279,9 @@ def _as_storage(place: Storage | AnyPath) -> Storage:
 def _settings() -> list[type]:
     """Return the classes of settings in a file: the package's own learners and welfares."""
 
-    def dataclasses_of(module: ModuleType) -> list[type]:
-        public = (getattr(module, name) for name in module.__all__)
-        return [cls for cls in public if isinstance(cls, type) and dataclasses.is_dataclass(cls)]
-
-    return [*dataclasses_of(learners), *dataclasses_of(welfare), Tournament]
-
-
-def _check_number(what: str, number: object, least: int) -> int:
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-        raise InputError(f"the {what} is {number!r}: give a whole number from {least} up.")
-    return int(number)
+    public = (getattr(learners, name) for name in learners.__all__)
+    known = [cls for cls in public if isinstance(cls, type) and dataclasses.is_dataclass(cls)]
+    return [*known, *by_name().values(), Tournament]
 
 
 def _check_names(names: Sequence[str], kind: str, reserved: tuple[str, ...]) -> tuple[str, ...]:

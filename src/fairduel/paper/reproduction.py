@@ -65,7 +65,7 @@ class Reproduction:
 
 
 def reproduce(
-    names: Sequence[str] = (ALL,),
+    names: str | Sequence[str] = (ALL,),
     folder: AnyPath = FOLDER,
     runs: int = PAPER_RUNS,
     workers: int | None = None,
@@ -83,6 +83,7 @@ def reproduce(
     """
     check_not_a_worker()
     began = time.perf_counter()
+    names = [names] if isinstance(names, str) else names
     chosen = _chosen(names)
     if not 2 <= runs <= PAPER_RUNS:
         raise InputError(

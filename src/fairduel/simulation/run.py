@@ -13,6 +13,7 @@ from fairduel.learners.learner import check_learner
 from fairduel.simulation.loop import play
 from fairduel.simulation.trajectory import Trajectory
 from fairduel.welfare import Nash, Welfare
+from fairduel.welfare.welfare import check_welfare
 
 MOST_ROUNDS = 10**15  # sums over them stay exact in 64 bits
 
@@ -40,4 +41,5 @@ def simulate(
     learner = FairVOI() if learner is None else learner
     check_learner(learner)
     welfare = Nash() if welfare is None else welfare
+    check_welfare(welfare)
     return play(learner, instance, rounds, seed, checkpoints, welfare)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairduel._arrays import Floats
+from fairduel._tables import Table, as_html
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,11 +42,9 @@ class Solution:
         """Return the arms that are played as a table, most likely first."""
         order = np.argsort(-self.policy, kind="stable")[: np.count_nonzero(self.policy)]
         names = self.arms or [str(k) for k in range(self.policy.size)]
-        rows = "".join(
-            f"<tr><td>{html.escape(names[k])}</td><td>{self.policy[k]:.4f}</td></tr>" for k in order
-        )
+        rows = [(names[k], f"{self.policy[k]:.4f}") for k in order]
         return (
             f"<p>{html.escape(self.label)} {self.value:.4g}, gap {self.gap:.1g}; "
             f"utilities {self.utilities.min():.4g} to {self.utilities.max():.4g}</p>"
-            f"<table><tr><th>arm</th><th>probability</th></tr>{rows}</table>"
+            + as_html(Table(("arm", "probability"), rows, right=(1,)))
         )

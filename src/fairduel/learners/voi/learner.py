@@ -8,7 +8,7 @@ import numpy as np
 
 from fairduel._arrays import Floats
 from fairduel.errors import InputError
-from fairduel.inference import Posterior, infer
+from fairduel.inference import Posterior
 from fairduel.learners._states import replaced
 from fairduel.learners.learner import Learner, Outlook, Rationale
 from fairduel.learners.phases import check_winners
@@ -82,13 +82,6 @@ class FairVOI(Learner[VOIState]):
 
     def policy(self, state: VOIState) -> Floats:
         return self._best(self.posterior(state.tally))
-
-    def posterior(self, tally: Tally) -> Posterior:
-        """Return what the answers say of the users' preferences.
-
-        A subclass with another model of preferences overrides this; all else stays as it is.
-        """
-        return infer(tally.wins, self.winners)
 
     def outlook(self, state: VOIState) -> Outlook:
         posterior, played = self.posterior(state.tally), state.tally.rounds
