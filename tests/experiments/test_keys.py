@@ -99,7 +99,7 @@ def test_only_code_that_can_change_the_numbers_counts(tmp_path: Path) -> None:
         "simulation/trajectory.py": ('title="Cumulative regret"', 'title="Regret"'),
         "_files.py": ("give another one", "name another one"),
         "welfare/solution.py": ('"probability"', '"share"'),
-        "instance.py": ("have to add up to 1", "must add up to 1"),
+        "instance.py": ("one square matrix for each user", "a square matrix for each user"),
         "experiments/cells.py": (" in {environment}, ", " on {environment}, "),
         "report/numbers.py": ("1e7", "1e8"),
         "learners/explore_then_commit.py": comment,

@@ -95,7 +95,7 @@ class Learner(ABC, Generic[State]):
 
     def outlook(self, state: State) -> Outlook:
         """Return where learning stands; only for learners that explain themselves."""
-        raise NotImplementedError(f"{type(self).__name__} does not explain itself")
+        raise InputError(f"{type(self).__name__} cannot tell where people stand: use FairVOI.")
 
     def rationale(self, state: State, shown: tuple[int, int] | None) -> Rationale | None:
         """Return why the arms ``shown`` last were chosen; None if the learner cannot tell.

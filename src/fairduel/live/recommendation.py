@@ -71,7 +71,7 @@ class Recommendation:
         ]
         return (
             Table(("Choose", "how often"), self._shares(), right=(1,)),
-            Table(("User", "gets", "95 % interval", "of always having"), users, right=(1, 2)),
+            Table(("User", "gets", "95% interval", "of always having"), users, right=(1, 2)),
         )
 
     def _shares(self) -> list[tuple[str, str]]:

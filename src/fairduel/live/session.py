@@ -144,10 +144,6 @@ class Session:
 
     def outlook(self) -> SessionOutlook:
         """Return the same, and whether to go on asking; for learners that explain themselves."""
-        if not self.learner.explains:
-            raise InputError(
-                f"{type(self.learner).__name__} cannot tell where people stand: use FairVOI."
-            )
         outlook = self.learner.outlook(self._state)
         shown = self._votes.shown(self.rounds) if self.rounds else None
         return SessionOutlook(
