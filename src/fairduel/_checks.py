@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -34,6 +33,8 @@ def one_of(what: str, name: str, names: Iterable[str]) -> str:
     choices = list(names)
     if name in choices:
         return name
+    import difflib
+
     near = difflib.get_close_matches(name, choices, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(choices)}."
     raise InputError(f"there is no {what} {name!r}: {hint}")

@@ -85,12 +85,14 @@ def test_labels_say_what_differs_from_the_defaults() -> None:
     [
         ({"learners": {}}, "there is no learner to compare"),
         ({"learners": []}, "there is no learner to compare"),
-        ({"learners": "fair-etc"}, "the learner 'str' is 'fair-etc'"),
+        ({"learners": "fair-etc"}, "'fair-etc' is no learner: give one with its settings"),
         ({"learners": [FairETC(), FairETC()]}, "there are two learners FairETC: give it once"),
         ({"learners": {"a": FairETC(), "b": FairETC()}}, "'a' and 'b' are the same learner"),
-        ({"learners": {"a": FairETC}}, "the learner 'a' is"),
+        ({"learners": {"a": FairETC}}, "'a' is no learner"),
+        ({"learners": [FairETC]}, "is no learner"),
         ({"environments": {"a": Random(), "b": Random()}}, "the same environment"),
-        ({"environments": "random"}, "the environment"),
+        ({"environments": "random"}, "'random' is no environment"),
+        ({"environments": Random}, "is no environment"),
         ({"rounds": []}, "rounds is empty"),
         ({"rounds": [10, 20, 10]}, "rounds has 10 twice"),
         ({"rounds": 0}, "rounds is 0"),
@@ -165,3 +167,9 @@ def test_notebooks_show_tables(three_runs: Results) -> None:
     assert shown.startswith("<p>Results(9 simulations)</p>")
     assert shown.count("<tr>") == 4  # a head and three learners
     assert '<td class="name short">fair</td>' in shown
+
+
+def test_printed_it_is_the_table_of_the_command(three_runs: Results) -> None:
+    lines = str(three_runs).splitlines()
+    assert lines[0] == "environment Random(users=3, arms=4), rounds 20,000"
+    assert [line.split()[0] for line in lines if line.startswith(tuple(LEARNERS))] == [*LEARNERS]

@@ -64,9 +64,9 @@ def compare(
       fairduel compare --environment random:users=4,arms=4 --rounds 20000 --runs 3
       fairduel compare --learner fair-etc --learner fair-etc:exploration=1 --rounds 1000 --runs 3
 
-    The file has learners, environments and rounds (lists), runs, seed and checkpoints; options
-    take precedence. Your own learner is found in the current directory. Exit code 1 means that
-    some simulations failed.
+    The file has learners, environments and rounds (lists), runs, seed, checkpoints and welfare;
+    options take precedence. Your own learner is found in the current directory. Exit code 1 means
+    that some simulations failed.
     """
     from fairduel.cli.grid import read_grid
     from fairduel.experiments import compare

@@ -106,6 +106,7 @@ def simulate(
     )
     settings = problem | {"rounds": rounds, "runs": runs, "seed": seed}
     settings |= {} if welfare == "nash" else {"welfare": welfare}
+    settings |= {} if preset == "as_written" else {"preset": preset}
     summaries = next(iter(results.summary().values()), {})
     if as_json:
         print_json({"settings": settings, "learners": terminal.summaries_data(summaries)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,20 @@ def _runs_of(results: Results, players: Players) -> list[RunsOf]:
         utilities = results.utilities(cells)[good] / cells[0].rounds
         found.append(RunsOf(label, rounds, regret[good], utilities))
     return found
+
+
+def text_tables(results: Results) -> str:
+    """Return the table of every setting, as the command line prints it."""
+    from rich.console import Console
+
+    from fairduel.report import terminal
+
+    text = io.StringIO()
+    console = Console(file=text, width=100, markup=False, emoji=False, highlight=False)
+    for (environment, rounds), found in results.summary().items():
+        terminal.print_summaries(console, found, {"environment": environment, "rounds": rounds})
+        console.print()
+    return text.getvalue().rstrip()
 
 
 def html_tables(results: Results) -> str:

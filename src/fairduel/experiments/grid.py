@@ -98,18 +98,25 @@ def labelled(what: str, given: Any, kind: Any) -> dict[str, Any]:
         found = dict(given)
     else:
         single = isinstance(given, kind | str) or not isinstance(given, Iterable)
-        several = [given] if single else given
-        found = _by_label(what, list(several))
+        several = [given] if single else list(given)
+        for thing in several:
+            _check_kind(what, repr(thing), thing, kind)
+        found = _by_label(what, several)
     if not found:
         raise InputError(f"there is no {what} to compare: give at least one.")
     first: dict[str, str] = {}
     for label, thing in found.items():
-        if not isinstance(thing, kind):
-            raise InputError(f"the {what} {label!r} is {thing!r}: give one, with its settings.")
+        _check_kind(what, repr(label), thing, kind)
         same = first.setdefault(repr(identity(thing)), label)
         if same != label:
             raise InputError(f"{same!r} and {label!r} are the same {what}: give one of them.")
     return found
+
+
+def _check_kind(what: str, named: str, thing: object, kind: Any) -> None:
+    if not isinstance(thing, kind):
+        example = "FairVOI()" if what == "learner" else "Random(users=5)"
+        raise InputError(f"{named} is no {what}: give one with its settings, like {example}.")
 
 
 def _by_label(what: str, things: list[Thing]) -> dict[str, Thing]:

@@ -97,6 +97,8 @@ def modules_of(value: object) -> set[str]:
     """Return the modules that define a setting and the settings inside it."""
     if isinstance(value, bool | int | float | str | np.generic | np.ndarray | Instance | None):
         return set()
+    if isinstance(value, type):
+        return {value.__module__}
     if isinstance(value, tuple | list):
         return set[str]().union(*map(modules_of, value))
     fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()

@@ -51,6 +51,12 @@ class Results:
         failed = f", {len(self.failures):,} failed" if self.failures else ""
         return f"Results({len(self.cells):,} simulations{failed})"
 
+    def __str__(self) -> str:
+        """Return the tables of the command line."""
+        from fairduel.experiments.comparison import text_tables
+
+        return text_tables(self) or repr(self)
+
     def _repr_html_(self) -> str:
         """Return the means of the summary as tables, one for each environment and horizon."""
         from fairduel.experiments.comparison import html_tables

@@ -38,21 +38,25 @@ def sweep(
     """Run all cells that have no result in the folder yet, and return the results of all of them.
 
     Without a folder everything stays in memory. Runs on ``workers`` processes (default: one for
-    each core; 1 stays in this process), or on the Dask cluster whose scheduler has the address
-    ``scheduler``; the results are the same to the bit. It can be stopped at any time: what is
-    finished is in the folder, and the same call goes on from there. A cell runs again when it or
-    the code behind it has changed (see ``fairduel.experiments.keys``).
+    each core; 1 stays in this process, and so does by default what a script or notebook defines),
+    or on the Dask cluster whose scheduler has the address ``scheduler``; the results are the same
+    to the bit. A script that starts workers does so under ``if __name__ == "__main__"``. A sweep
+    can be stopped at any time: what is finished is in the folder, and the same call goes on from
+    there. A cell runs again when it or the code behind it has changed (see
+    ``fairduel.experiments.keys``).
 
     A cell that fails, or that ends its worker process every time, is in ``failures``; the others
     go on, and the next sweep tries it again. A cell given twice counts once.
     """
+    listed = list(cells)
     pool_size = _workers(workers, scheduler)
+    if workers is None and scheduler is None and not _found_elsewhere(listed):
+        pool_size = 1
     elsewhere = pool_size > 1 or scheduler is not None
     if elsewhere:
         check_not_a_worker()
     place = None if folder is None else Path(folder)
     with can_go_on(place):
-        listed = list(cells)
         _check(listed, elsewhere)
         wanted: dict[str, Cell] = {}
         for cell in listed:
@@ -94,15 +98,19 @@ def _draw_once(cells: list[Cell]) -> None:
 
 def _check_modules(cells: list[Cell]) -> None:
     """Refuse what only this process can find."""
+    if not _found_elsewhere(cells):
+        raise InputError(
+            "a learner, environment or welfare is defined in a script or notebook, where other "
+            "processes can't find it: put it into a module, or leave workers out."
+        )
+
+
+def _found_elsewhere(cells: list[Cell]) -> bool:
+    """Whether other processes can import all that the cells are made of."""
     parts = {
         id(part): part for cell in cells for part in (cell.learner, cell.environment, cell.welfare)
     }
-    for part in parts.values():
-        if "__main__" in modules_of(part):
-            raise InputError(
-                f"{type(part).__name__} is defined in a script or notebook, where other processes "
-                "can't find it: put it into a module, or give workers=1."
-            )
+    return all("__main__" not in modules_of(part) for part in parts.values())
 
 
 def _kept(wanted: dict[str, Cell], store: Store) -> str:

@@ -26,7 +26,6 @@ from fairduel.live.storage import Document, Journal, Storage, read_document, wri
 from fairduel.live.votes import SKIP, TIE, Asked, Duel, Event, Votes
 from fairduel.offers import draw_round
 from fairduel.tally import Tally
-from fairduel.welfare.registry import by_name
 
 _ENDLESS = 10**15  # the horizon for learners that do not look at it
 _DAMAGE = (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError)
@@ -274,6 +273,8 @@ def _as_storage(place: Storage | AnyPath) -> Storage:
 
 def _settings() -> list[type]:
     """Return the classes of settings in a file: the package's own learners and welfares."""
+
+    from fairduel.welfare.registry import by_name
 
     public = (getattr(learners, name) for name in learners.__all__)
     known = [cls for cls in public if isinstance(cls, type) and dataclasses.is_dataclass(cls)]

@@ -68,13 +68,16 @@ class Trajectory:
     def plot(self) -> Figure:
         """Draw the regret over time, and each user's mean utility per round; for notebooks."""
         from matplotlib import pyplot
+        from matplotlib.ticker import MaxNLocator
 
         figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
         pyplot.close(figure)  # a notebook shows what a cell returns, and would show it twice
         left.plot(np.append(0, self.checkpoints), np.append(0.0, self.regret))
         left.set(title="Cumulative regret", xlabel="rounds", xlim=(0, self.rounds))
         left.set_ylim(bottom=0)
+        left.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         left.xaxis.set_major_formatter("{x:,.10g}")
+        right.xaxis.set_major_locator(MaxNLocator(10, integer=True, min_n_ticks=1))
         shares = self.utilities[-1] / self.rounds
         right.bar(np.arange(1, len(shares) + 1), shares)
         right.set(title="What each user gets: mean utility a round", xlabel="user", ylim=(0, 1))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -74,11 +76,9 @@ class Nash(Welfare):
 
     def maximize(self, scores: ArrayLike, start: ArrayLike | None = None) -> Solution:
         """Return the policy of highest Nash welfare for ``scores``; ``start`` may save time."""
-        from fairduel.kernels import newton
-
         scores = score_matrix(scores)
         users, arms = scores.shape
-        policies, gaps = newton.follow(
+        policies, gaps = _newton().follow(
             scores[None], mean_one(self.weights, users), start_policy(start, arms), self.tolerance
         )
         policy = policies[0]
@@ -101,11 +101,9 @@ class Nash(Welfare):
 
     def follow(self, scores: ArrayLike, start: ArrayLike | None = None) -> Floats:
         """Return the best policy for each of ``scores``, all in one compiled loop."""
-        from fairduel.kernels import newton
-
         scores = score_matrices(scores)
         _, users, arms = scores.shape
-        policies, _ = newton.follow(
+        policies, _ = _newton().follow(
             scores, mean_one(self.weights, users), start_policy(start, arms), self.tolerance
         )
         return np.asarray(policies)
@@ -144,3 +142,11 @@ def log_gap(scores: Floats, utilities: Floats, weights: Floats) -> float:
         return float("inf")
     slopes = (weights[:, None] * (scores / utilities[:, None])).sum(axis=0)
     return max(0.0, float(slopes.max()) - float(weights.sum()))
+
+
+@functools.cache
+def _newton() -> ModuleType:
+    """Import the kernels, which takes long the first time, and a microsecond every time."""
+    from fairduel.kernels import newton
+
+    return newton
