@@ -50,6 +50,7 @@ def compare(
     measured in; default: Nash, as in the paper. folder, workers, scheduler, progress: as in
     ``sweep``; with a folder, results are stored and never run twice.
 
+    >>> from fairduel import FairETC, FairVOI
     >>> results = compare([FairVOI(), FairETC()], Random(users=3, arms=4), 1_000, workers=1)
     >>> results.summary(), results.plot(), results.report("folder")  # doctest: +SKIP
     """
