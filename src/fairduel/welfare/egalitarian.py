@@ -70,7 +70,7 @@ class Egalitarian(Welfare):
         """Return the minimum as the kernels call it."""
         from fairduel.kernels import objectives
 
-        return Objective(objectives.smallest.address, np.ones(users))
+        return Objective(objectives.SMALLEST, np.ones(users))
 
 
 def _max_min(scores: Floats) -> tuple[Floats, float]:

@@ -112,7 +112,7 @@ class Nash(Welfare):
         """Return the product as the kernels call it."""
         from fairduel.kernels import objectives
 
-        return Objective(objectives.product.address, mean_one(self.weights, users))
+        return Objective(objectives.PRODUCT, mean_one(self.weights, users))
 
     def stays_best(
         self,

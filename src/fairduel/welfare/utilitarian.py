@@ -68,4 +68,4 @@ class Utilitarian(Welfare):
         """Return the mean as the kernels call it."""
         from fairduel.kernels import objectives
 
-        return Objective(objectives.mean.address, mean_one(self.weights, users))
+        return Objective(objectives.MEAN, mean_one(self.weights, users))
