@@ -1,5 +1,6 @@
 """Files are written whole or not at all."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -149,3 +150,13 @@ def test_a_file_in_the_way_of_a_folder_is_named(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="a file has that name"):
             make_folder(folder)
     assert (tmp_path / "taken").read_text() == "mine"
+
+
+def test_a_full_disk_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match="No space left on device: free some space"):
+        write_whole(tmp_path / "file", b"data")
+    assert list(tmp_path.iterdir()) == []

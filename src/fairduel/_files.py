@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -43,10 +44,9 @@ def write_whole(path: AnyPath, data: bytes) -> None:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
             raise
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise InputError(
-            f"cannot write {os.fspath(path)!r}: {_reason(error)}: "
-            "give a file name in a directory that exists and can be written to."
+            f"cannot write {_named(path)}: {_reason(error)}: {_advice(error)}"
         ) from error
     _settle(target.parent)
 
@@ -55,9 +55,9 @@ def read_whole(path: AnyPath) -> bytes:
     """Return the bytes of the file ``path``."""
     try:
         return Path(path).read_bytes()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise InputError(
-            f"cannot read {os.fspath(path)!r}: {_reason(error)}: "
+            f"cannot read {_named(path)}: {_reason(error)}: "
             "give the name of a file that exists and can be read."
         ) from error
 
@@ -97,5 +97,15 @@ def _settle(directory: Path) -> None:
             os.close(descriptor)
 
 
-def _reason(error: OSError | ValueError) -> str:
+def _named(path: object) -> str:
+    return repr(os.fspath(path) if isinstance(path, str | os.PathLike) else path)
+
+
+def _advice(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "free some space, or give a file name on another disk."
+    return "give a file name in a directory that exists and can be written to."
+
+
+def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)

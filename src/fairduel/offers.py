@@ -16,6 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairduel._arrays import Floats, Ints
+from fairduel.errors import InputError
+
+SLACK = 1e-6  # by which the probabilities of a policy may miss 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,3 +107,30 @@ def draw_arm(policy: Floats, rng: np.random.Generator) -> int:
     """Draw one arm from a policy."""
     edges = np.cumsum(policy)
     return int(np.searchsorted(edges, rng.random() * edges[-1], side="right"))
+
+
+def check_offer(play: Play, arms: int, learner: object) -> None:
+    """Refuse an offer that is none: of no rounds, or of policies that are none."""
+    if not isinstance(play, Duels | Mix | Script):
+        raise InputError(
+            f"{type(learner).__name__} offers {play!r}: an offer is Duels, a Mix or a Script."
+        )
+    if play.rounds < 1:
+        raise InputError(
+            f"{type(learner).__name__} offers {play.rounds} rounds: an offer has at least 1."
+        )
+    if isinstance(play, Mix):
+        check_policy(play.left, arms, learner)
+        if play.right is not play.left:
+            check_policy(play.right, arms, learner)
+
+
+def check_policy(policy: object, arms: int, learner: object) -> None:
+    """Refuse what is no policy, or no policies: a probability for each arm, in sum 1."""
+    fine = isinstance(policy, np.ndarray) and policy.shape[-1:] == (arms,)
+    # Written so that NaN fails too.
+    if not (fine and policy.min() >= 0.0 and abs(policy.sum(axis=-1) - 1.0).max() <= SLACK):  # type: ignore[attr-defined]
+        raise InputError(
+            f"{type(learner).__name__} gives {policy!r} for a policy: a policy is an array with a "
+            f"probability for each of the {arms} arms, none negative, and they sum to 1."
+        )

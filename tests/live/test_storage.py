@@ -497,3 +497,28 @@ def test_a_learner_of_ones_own_is_given_again_to_a_journal(tmp_path: Path) -> No
         Session.resume(tmp_path / "s.jsonl")
     resumed = Session.resume(tmp_path / "s.jsonl", Same())
     assert fingerprint(resumed) == fingerprint(session)
+
+
+def test_a_file_that_another_process_changed_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "lunch.json"
+    first = Session(["ann", "bob"], ["x", "y"], 50, seed=1)
+    first.save(file)
+    second = Session.load(file)
+    second.ask()
+    second.save(file)
+    first.ask()
+    with pytest.raises(InputError, match="another process has changed it since"):
+        first.save(file)
+    assert Session.load(file).rounds == 1
+    second.ask()
+    second.save(file)  # whoever is up to date goes on
+    first.save(tmp_path / "other.json")
+    file.unlink()
+    first.save(file)
+
+
+def test_a_name_that_is_none() -> None:
+    session = Session(["ann"], ["x", "y"], 50, seed=1)
+    for name in (None, 3.5):
+        with pytest.raises(InputError, match="cannot write"):
+            session.save(name)  # type: ignore[arg-type]

@@ -22,8 +22,8 @@ AS_RUN_TOURNAMENT = Tournament(
 
 def check_exploration(constant: float) -> None:
     """Refuse a constant in front of L or epsilon_t that is not positive."""
-    if not (0.0 < constant < math.inf):
-        raise InputError(f"exploration is {constant}: it must be a positive number.")
+    if not isinstance(constant, int | float | np.number) or not 0.0 < constant < math.inf:
+        raise InputError(f"exploration is {constant!r}: it must be a positive number.")
 
 
 def check_winners(winners: tuple[int, ...] | None, users: int, arms: int) -> Ints | None:

@@ -22,9 +22,16 @@ from fairduel.learners.learner import check_learner
 from fairduel.learners.tournament import Tournament
 from fairduel.live import words
 from fairduel.live.recommendation import Interval, Recommendation, SessionOutlook
-from fairduel.live.storage import Document, Journal, Storage, read_document, write_document
+from fairduel.live.storage import (
+    Document,
+    Journal,
+    Storage,
+    fingerprint,
+    read_document,
+    write_document,
+)
 from fairduel.live.votes import SKIP, TIE, Asked, Duel, Event, Votes
-from fairduel.offers import draw_round
+from fairduel.offers import check_offer, check_policy, draw_round
 from fairduel.tally import Tally
 
 _ENDLESS = 10**15  # the horizon for learners that do not look at it
@@ -71,6 +78,7 @@ class Session:
         )
         self._votes = Votes(self.users, self.arms)
         self._storage: Storage | None = None
+        self._saved: dict[str, str | None] = {}  # fingerprints of files, as this session knows them
 
     def __repr__(self) -> str:
         of = "" if self.horizon is None else f" of {self.horizon:,}"
@@ -89,6 +97,7 @@ class Session:
     def ask(self) -> Duel:
         """Issue the next duel. It counts as played from now on, answered or not."""
         play, state = self.learner.ask(self._state)
+        check_offer(play, len(self.arms), self.learner)
         rng = np.random.default_rng([self.seed, 2, self.rounds])
         shown = draw_round(play, len(self.users), rng)
         left, right = self.arms[shown.left], self.arms[shown.right]
@@ -155,6 +164,7 @@ class Session:
     def _recommended(self) -> dict[str, Any]:
         """Return the fields of a recommendation, by name of user and arm."""
         policy = self.learner.policy(self._state)
+        check_policy(policy, len(self.arms), self.learner)
         wins, known = self._votes.tally.wins, self.learner.winners
         rng = np.random.default_rng([self.seed, 3, self.rounds])
         posterior = self.learner.posterior(self._votes.tally)
@@ -179,8 +189,19 @@ class Session:
     # Files
 
     def save(self, path: AnyPath) -> None:
-        """Write everything to one JSON file, whole or not at all."""
+        """Write everything to one JSON file, whole or not at all.
+
+        A file that this session was loaded from or saved to before, and that another process has
+        changed since, is left alone, with an error.
+        """
+        place = os.path.realpath(path) if isinstance(path, str | os.PathLike) else ""
+        if place in self._saved and fingerprint(place) not in (None, self._saved[place]):
+            raise InputError(
+                f"cannot save to {os.fspath(path)!r}: another process has changed it since this "
+                "session was loaded or saved: load it again, or give another name."
+            )
         write_document(path, self._document())
+        self._saved[place] = fingerprint(place)
 
     @classmethod
     def load(cls, path: AnyPath, learner: Learner[Any] | None = None) -> Session:
@@ -188,9 +209,12 @@ class Session:
 
         A learner that is not the package's own must be given, with the settings it had.
         """
+        seen = fingerprint(path)  # first: what changes from now on is noticed
         document = read_document(path)
         with _errors_prefixed(f"cannot load {os.fspath(path)!r}"):
-            return cls._restore(document, learner)
+            session = cls._restore(document, learner)
+        session._saved[os.path.realpath(path)] = seen
+        return session
 
     def keep(self, storage: Storage | AnyPath) -> None:
         """Store the session as it is, and from now on every duel and answer as it comes.

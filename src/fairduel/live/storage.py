@@ -84,6 +84,15 @@ def read_document(path: AnyPath) -> Document:
     return data
 
 
+def fingerprint(path: AnyPath) -> str | None:
+    """Return a digest of a file, or None if there is none that can be read."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
 def document_checksum(data: Document) -> str:
     """Return the checksum of everything in a session file, however it is laid out."""
     text = json.dumps(data, sort_keys=True)

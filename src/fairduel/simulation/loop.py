@@ -13,7 +13,7 @@ from fairduel._checks import Seed
 from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners.learner import Learner
-from fairduel.offers import Duels, Mix, Play, Script
+from fairduel.offers import Duels, Mix, Play, Script, check_offer, check_policy
 from fairduel.simulation.responses import Responses
 from fairduel.simulation.trajectory import Trajectory, check_checkpoints
 from fairduel.tally import Tally
@@ -47,27 +47,26 @@ def play_against(
     welfare: Welfare,
 ) -> Trajectory:
     """Play a learner against a given source of answers."""
-    stage = _Stage(instance, responses, welfare)
+    stage = _Stage(instance, responses, welfare, learner)
     best = welfare.maximize(instance.scores).value
     ledger = _Ledger(marks, stage.users)
     state = learner.init(stage.users, stage.arms, rounds, learner_seed)
     while ledger.played < rounds:
         offer, state = learner.ask(state)
-        if offer.rounds < 1:
-            raise InputError(
-                f"{type(learner).__name__} offers {offer.rounds} rounds: an offer has at least 1."
-            )
+        check_offer(offer, stage.arms, learner)
         lengths = ledger.stretches(offer.rounds)
         outcome = stage.perform(offer, lengths)
         ledger.add(lengths, outcome)
         state = learner.tell(state, outcome.tally)
+    policy = learner.policy(state)
+    check_policy(policy, stage.arms, learner)
     return Trajectory(
         checkpoints=marks,
         earned=ledger.earned,
         utilities=ledger.utilities,
         best=best,
         phases=dict(ledger.phases),
-        policy=learner.policy(state),
+        policy=policy,
         without_winner=instance.without_winner,
     )
 
@@ -85,7 +84,10 @@ class _Outcome:
 class _Stage:
     """Where offers are played: knows the truth, which learners never see."""
 
-    def __init__(self, instance: Instance, responses: Responses, welfare: Welfare) -> None:
+    def __init__(
+        self, instance: Instance, responses: Responses, welfare: Welfare, learner: object
+    ) -> None:
+        self._learner = learner  # for what is said of its policies
         self.users, self.arms = instance.scores.shape
         self._responses = responses
         self._welfare = welfare
@@ -141,6 +143,7 @@ class _Stage:
         pairs = play.pairs[:asked]
         answers = self._responses.answers(pairs, np.ones(asked, np.int64))
         policies = play.follow(answers)
+        check_policy(policies, self.arms, self._learner)
         steps = len(policies)
         shown, plays = self._responses.walk(
             policies, play.gaps[:steps], play.pairs[:steps], lengths

@@ -15,6 +15,9 @@ if TYPE_CHECKING:  # matplotlib is slow to import
     from matplotlib.figure import Figure
 
 
+MOST_CHECKPOINTS = 10**6
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
     """Cumulative results after ``checkpoints[c]`` rounds.
@@ -117,6 +120,10 @@ def check_checkpoints(checkpoints: Ints | int, rounds: int) -> Ints:
 
 
 def _check_counts(rounds: int, count: int) -> None:
+    if count > MOST_CHECKPOINTS:
+        raise InputError(
+            f"{count} checkpoints are asked for: ask for {MOST_CHECKPOINTS:,} at most."
+        )
     if rounds < 1 or count < 1:
         raise InputError(f"{count} checkpoints of {rounds} rounds are asked for: use 1 or more.")
 
