@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+EVERY = 30.0  # seconds from line to line
+
 
 @contextmanager
 def bar(total: int, done: int, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Show a bar with the time left, on stderr if that is a terminal; call it to advance it."""
+    """Show a bar with the time left on stderr; call it to advance it.
+
+    Where that is no terminal, a line now and then takes its place.
+    """
+    if shown and not sys.stderr.isatty():
+        yield _lines(total, done)
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
@@ -20,11 +29,26 @@ def bar(total: int, done: int, shown: bool) -> Iterator[Callable[[int], None]]:
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
-        disable=not shown or not sys.stderr.isatty(),
+        disable=not shown,
         speed_estimate_period=300,  # the cells that take long come first
     ) as progress:
         task = progress.add_task("", total=total, completed=done)
         yield lambda count: progress.update(task, advance=count)
+
+
+def _lines(total: int, done: int) -> Callable[[int], None]:
+    """Return what says how far it has come, once in ``EVERY`` seconds."""
+    said = time.monotonic()
+
+    def advance(count: int) -> None:
+        nonlocal said, done
+        done += count
+        if time.monotonic() - said >= EVERY and done < total:
+            said = time.monotonic()
+            sys.stderr.write(f"{done:,} of {total:,} simulations are done\n")
+            sys.stderr.flush()
+
+    return advance
 
 
 @contextmanager
