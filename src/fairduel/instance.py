@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from fairduel._arrays import Bools, Floats, Ints
 from fairduel._files import AnyPath, read_whole, write_whole
+from fairduel._names import check_names
 from fairduel._tables import Table, as_html
 from fairduel.errors import InputError
 
@@ -257,20 +258,7 @@ def _refuse(tensor: Floats, bad: Bools, problem: str) -> None:
 def _names(kind: str, given: Iterable[str] | None, count: int) -> tuple[str, ...]:
     if given is None:
         return tuple(f"{kind} {index + 1}" for index in range(count))
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InputError(f"{kind}s is {given!r}: give a list of {count} names.")
-    names = tuple(given)
-    for name in names:
-        if not isinstance(name, str) or not name:
-            raise InputError(f"{kind} name {name!r} is not usable: give a text that is not empty.")
-    if len(names) != count:
-        raise InputError(
-            f"there are {len(names)} {kind} names for {count} {kind}s: give one name for each."
-        )
-    if len(set(names)) != count:
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"{kind} name {twice!r} is given twice: names have to be unique.")
-    return tuple(str(name) for name in names)
+    return check_names(kind, given, count)
 
 
 def _listed(names: list[str]) -> str:

@@ -150,15 +150,15 @@ WRONG_RANKINGS: list[tuple[str, Callable[[], object]]] = [
     (r"ranks\[1\] is \[0, -2\]", lambda: Rankings("ab", [[0, 1], [0, -2]])),
     (r"ranks\[0\] is \[0, 2\]", lambda: Rankings("ab", [[0, 2]])),
     (r"ranks have shape \(0,\)", lambda: Rankings.of("ab", [])),
-    (r"ranks have shape \(1, 0\)", lambda: Rankings([], [[]])),
+    (r"no items are given", lambda: Rankings([], [[]])),
     (r"ranks have shape \(1, 3\)", lambda: Rankings("ab", [[0, 1, 2]])),
     (r"rows of different lengths", lambda: Rankings("ab", [[0, 1], [0]])),
     (r"ranks have to be whole numbers", lambda: Rankings("ab", [[0.0, 1.0]])),
     (r"counts have to be 1 whole numbers", lambda: Rankings("ab", [[0, 1]], [0])),
     (r"counts have to be 1 whole numbers", lambda: Rankings("ab", [[0, 1]], [1.5])),
     (r"counts have to be 1 whole numbers", lambda: Rankings("ab", [[0, 1]], [1, 1])),
-    (r"item name 'a' is given twice", lambda: Rankings("aba", [[0, 1, 2]])),
-    (r"item name '' is not usable", lambda: Rankings(["a", ""], [[0, 1]])),
+    (r"item 1 and item 3 are both called 'a'", lambda: Rankings("aba", [[0, 1, 2]])),
+    (r"the name of item 2 is '', which is empty", lambda: Rankings(["a", ""], [[0, 1]])),
     (r"people is 3: give a whole number from 1 to 2,", lambda: Rankings("a", [[0]], [2]).sample(3)),
     (r"people is 1\.5: give a whole", lambda: Rankings("a", [[0]], [2]).sample(1.5)),  # type: ignore[arg-type]
     (r"a sample needs fewer", lambda: Rankings("a", [[0]], [10**9]).sample(1)),
@@ -238,7 +238,7 @@ HEADER = """\
 # ALTERNATIVE NAME 2: riz au lait \u00e0 la cr\u00e8me
 # ALTERNATIVE NAME 3: stew\u2028pot
 """
-NAMES = ["soup: hot, or not", "riz au lait \u00e0 la cr\u00e8me", "stew\u2028pot"]
+NAMES = ["soup: hot, or not", "riz au lait \u00e0 la cr\u00e8me", "stew pot"]
 
 SMALL: list[tuple[str, str, list[Any]]] = [
     ("soc", "7: 3,1,2\n3: 1,2,3\n", [[2, 0, 1], [0, 1, 2]]),
@@ -346,8 +346,8 @@ MALFORMED = [
     ("bad.soc", GOOD.replace("NAME 3", "NAME 4"), "3 items and 3 names"),
     ("bad.soc", GOOD.replace("NAME 3", "NAME 2"), "in line 10, the header has .* each key once"),
     ("bad.soc", GOOD.replace("FILE NAME:", "FILE NAME"), "in line 1, the header has"),
-    ("bad.soc", GOOD.replace(NAMES[2], NAMES[0]), "item name 'soup: .*' is given twice"),
-    ("bad.soc", GOOD.replace(NAMES[2], ""), "item name '' is not usable"),
+    ("bad.soc", GOOD.replace("stew\u2028pot", NAMES[0]), "item 1 and item 3 are both called 'soup: .*'"),
+    ("bad.soc", GOOD.replace("stew\u2028pot", ""), "the name of item 3 is '', which is empty"),
     ("bad.csv", OLD, "of the kind 'csv'"),
     ("bad", OLD, "of the kind ''"),
     ("bad.soc", OLD.replace("3\n1,", "0\n1,"), "in line 1, the number of items is 0"),

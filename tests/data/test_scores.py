@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairduel._names import comparable
 from fairduel.data.scores import ScoreTable, read_scores, solve
 from fairduel.errors import InputError
 from fairduel.welfare import Egalitarian, Nash, Utilitarian
@@ -35,7 +36,21 @@ def read(text: str, source: str = "scores.csv") -> ScoreTable:
         (",tea,milk\nAda,1,.25\nBob,.5,.75\n", ("Ada", "Bob"), ("tea", "milk")),
         ("who,tea,milk\nAda,1,.25\nBob,.5,.75\n", ("Ada", "Bob"), ("tea", "milk")),
         ("User,1,2\n7,1,.25\n8,.5,.75\n", ("7", "8"), ("1", "2")),
-        (',"t, a",milk\n"A\nda",1,.25\nBob,.5,.75\n', ("A\nda", "Bob"), ("t, a", "milk")),
+        (',"t, a",milk\n"A, da",1,.25\nBob,.5,.75\n', ("A, da", "Bob"), ("t, a", "milk")),
+        (";tea;milk\nAda;1;0.25\nBob;0.5;0.75\n", ("Ada", "Bob"), ("tea", "milk")),
+        (";tea;milk\r\nAda;1,0;0,25\r\nBob;,5;0,75\r\n", ("Ada", "Bob"), ("tea", "milk")),
+        (";te,a;milk\nA,da;1;0.25\nBob;0.5;0.75\n", ("A,da", "Bob"), ("te,a", "milk")),
+        ("\ttea\tmilk\nAda\t1\t0,25\nBob\t0,5\t0,75\n", ("Ada", "Bob"), ("tea", "milk")),
+        (",tea; hot,milk\nAda,1,.25\nBob,.5,.75\n", ("Ada", "Bob"), ("tea; hot", "milk")),
+        ('"a;b",c\n1,.25\n.5,.75\n', ("user 1", "user 2"), ("a;b", "c")),
+        (",tea,milk,\nAda,1,.25,\nBob,.5,.75,,\n", ("Ada", "Bob"), ("tea", "milk")),
+        (";tea;milk;;\nAda;1;.25;;\nBob;.5;.75\n", ("Ada", "Bob"), ("tea", "milk")),
+        (
+            '# by "hand"\n\n,tea,milk\nAda,1,.25\n # x\nBob,.5,.75\n',
+            ("Ada", "Bob"),
+            ("tea", "milk"),
+        ),
+        (',tea,milk\n"#1",1,.25\nBob,.5,.75\n', ("#1", "Bob"), ("tea", "milk")),
     ],
 )
 def test_csv_with_and_without_names(
@@ -46,7 +61,7 @@ def test_csv_with_and_without_names(
     assert (table.users, table.arms, table.weights) == (users, arms, None)
 
 
-TWO_NAMES = st.lists(NAME, min_size=2, max_size=2, unique=True)
+TWO_NAMES = st.lists(NAME, min_size=2, max_size=2, unique_by=comparable)
 
 
 @given(TWO_NAMES, TWO_NAMES)
@@ -93,9 +108,9 @@ def test_both_formats_keep_every_digit(scores: list[list[float]]) -> None:
         ("1,-0.5\n1,1", "is '-0.5': give a number from 0 up"),
         ("1,nan\n1,1", "is 'nan'"),
         ("1,inf\n1,1", "is 'inf'"),
-        ("1,2\n3", "the row of user 'user 2' has length 1 and the first one 2"),
-        ("a,b,c\n1,2\n1,2", "it names 3 arms and has scores for 2"),
-        (",1,2\n3,4,5", "its first line begins with an empty cell"),
+        ("1,2\n3", "line 2 has 1 of the 2 cells that line 1 has, with commas between: give"),
+        ("a,b,c\n1,2\n1,2", "line 2 has 2 of the 3 cells that line 1 has"),
+        (",1,2\n3,4,5", "line 1 begins with an empty cell"),
         ('"1,2', "it is not CSV"),
         ("[[1", "it is not complete JSON"),
         ("[]", "no scores"),
@@ -111,11 +126,32 @@ def test_both_formats_keep_every_digit(scores: list[list[float]]) -> None:
         ('{"scores": [[1]], "weights": 1}', "not a list of 1 numbers"),
         ('{"scores": [[1]], "weights": [0]}', "the weight 0 is not usable"),
         ('{"scores": [[1]], "weights": [1' + "0" * 400 + "]}", "is not usable"),
-        ('{"scores": [[1]], "users": ["a", "b"]}', "it names 2 users and has scores for 1"),
+        ('{"scores": [[1]], "users": ["a", "b"]}', "there are 2 user names for 1 users: give one"),
         ('{"scores": [[1]], "arms": "a"}', "its arms are not a list of names"),
-        (",a,b\nAda,1,2\nBob,1,2\nAda,2,1", "it has the user 'Ada' twice"),
-        ("a,b,a\n1,2,3", "it has the arm 'a' twice: give every arm its own name"),
-        ('{"scores": [[1], [2]], "users": ["x", "x"]}', "it has the user 'x' twice"),
+        (
+            ",a,b\nAda,1,2\nBob,1,2\nAda,2,1",
+            "the user in line 2, column 1 and the user in line 4, column 1 are both called 'Ada'",
+        ),
+        (
+            "a,b,a\n1,2,3",
+            "the arm in line 1, column 1 and the arm in line 1, column 3 are both called 'a'",
+        ),
+        ('{"scores": [[1], [2]], "users": ["x", "x"]}', "user 1 and user 2 are both called 'x'"),
+        (",tea,milk\n\nAda,1,.2\n,.5,.7", "the user in line 4, column 1 is '', which is empty"),
+        ("Ada,1,.2\n,.5,.7", "the user in line 2, column 1 is '', which is empty"),
+        ("# x\n;tea;\nAda;1;.2", "the arm in line 2, column 3 is '', which is empty"),
+        ('{"scores": [[1]], "users": [""]}', "the name of user 1 is '', which is empty"),
+        ("tea,milk\nAda,1,.2", "line 1 has 2 of the 3 cells that line 2 has"),
+        (";tea;milk\nAda;1;.2\nBob,1,.2", "line 3 has 1 of the 3 cells that line 1 has, with semi"),
+        (";tea\nAda;x", "line 2, column 2: the score of arm 'tea' for user 'Ada' is 'x': give"),
+        (";tea\nAda;1.000,5", "is '1.000,5'"),
+        (";a;b\nAda;1,5;2\nBob;1;.5", "line 2, column 2 has a decimal comma (1,5) and line 3, co"),
+        ("# tea,milk\n1,.25", "line 1 begins with #, like a comment, but has as many cells"),
+        (",tea\n#1,.25\nBob,1", "line 2 begins with #, like a comment"),
+        ('"a"b,c\n1,2', "expected after '\"' in line 1): mend that line"),
+        (',tea\n"A\nda",1', "cannot be seen"),
+        ("1 2", "no scores: give at least one user and one arm (in CSV, with commas, semi"),
+        ("1 2\n3 4", "line 2, column 1: the score of arm '1 2' for user 'user 1' is '3 4'"),
     ],
 )
 def test_bad_files_are_one_clear_sentence(text: str, said: str) -> None:
@@ -126,8 +162,20 @@ def test_bad_files_are_one_clear_sentence(text: str, said: str) -> None:
 
 
 def test_not_text() -> None:
-    with pytest.raises(InputError, match="save it as UTF-8"):
-        read_scores(b"\xff\xfe1\x00", "scores.csv")
+    with pytest.raises(InputError, match="save it as CSV in UTF-8"):
+        read_scores(b"\xff1", "scores.csv")
+    with pytest.raises(InputError, match="save it as CSV in UTF-8"):
+        read_scores("thé,lait\n1,1".encode("latin-1"), "scores.csv")
+
+
+def test_unicode_text_of_excel() -> None:
+    table = read_scores("\tthé\nAda\t0,5\n".encode("utf-16"), "scores.txt")
+    assert (table.arms, table.scores.tolist()) == (("thé",), [[0.5]])
+
+
+def test_lines_are_counted_as_editors_do() -> None:
+    with pytest.raises(InputError, match="line 5, column 1: the score"):
+        read("\n\r\n# comment\r1,2\nx,2\n")
 
 
 def test_solve_takes_arrays_files_and_tables(tmp_path: Path) -> None:

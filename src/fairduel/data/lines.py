@@ -16,7 +16,7 @@ NUMBER = re.compile(r"[0-9]{1,12}")  # more digits cannot be a count of anything
 def read_lines(path: AnyPath) -> list[str]:
     """Return the lines of a UTF-8 text file, without trailing blanks and empty lines at the end.
 
-    Only line feeds end a line: names may hold the other characters that Python takes for one.
+    Only line feeds end a line: names may have the other characters that Python takes for one.
     """
     try:
         text = read_whole(path).decode("utf-8-sig")

@@ -73,7 +73,7 @@ def _metadata(path: AnyPath, lines: list[str]) -> _Header:
                 raise InputError(
                     f"the header has {brief(line)}: it has to be '# KEY: value', each key once."
                 )
-        values[key] = value.strip()
+        values[key] = " ".join(value.split())  # as people read it
     return _Header(
         kind=_kind(path, values.get("DATA TYPE")),
         names=_named(path, values, _total(path, values, "NUMBER ALTERNATIVES")),
@@ -117,7 +117,7 @@ def _old_header(path: AnyPath, lines: list[str]) -> _Header:
         with at_line(path, label + 1):
             if shown.strip() != str(label):
                 raise InputError(f"the item is {brief(line)}: it has to be '{label},name'.")
-        names.append(name.strip())
+        names.append(" ".join(name.split()))
     with at_line(path, number + 2):
         totals = [_positive(part.strip(), "a total") for part in lines[number + 1].split(",")]
         if len(totals) != 3:

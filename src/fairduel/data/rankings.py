@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from fairduel._arrays import Bools, Floats, Ints
 from fairduel._checks import Seed, random_generator
+from fairduel._names import check_names
 from fairduel.errors import InputError
 
 UNRANKED = -1
@@ -40,7 +41,7 @@ class Rankings:
     def __init__(
         self, items: Iterable[str], ranks: ArrayLike, counts: ArrayLike | None = None
     ) -> None:
-        names = _names(items)
+        names = check_names("item", tuple(items))
         table = _checked_ranks(ranks, names)
         object.__setattr__(self, "items", names)
         object.__setattr__(self, "ranks", table)
@@ -61,7 +62,7 @@ class Rankings:
         >>> lunch.ranks.tolist()
         [[1, 2, 0], [1, 0, 1]]
         """
-        names = _names(items)
+        names = check_names("item", tuple(items))
         rows = []
         for number, order in enumerate(orders):
             try:
@@ -176,16 +177,6 @@ def checked_count(what: str, value: object, most: int | None = None, why: str = 
             return number
     limit = "up" if most is None else f"to {most}, {why}"
     raise InputError(f"{what} is {value!r}: give a whole number from 1 {limit}.")
-
-
-def _names(items: Iterable[str]) -> tuple[str, ...]:
-    names = tuple(items)
-    for number, name in enumerate(names):
-        if not isinstance(name, str) or not name:
-            raise InputError(f"item name {name!r} is not usable: give a text that is not empty.")
-        if name in names[:number]:
-            raise InputError(f"item name {name!r} is given twice: names have to be unique.")
-    return names
 
 
 def _checked_ranks(given: ArrayLike, names: tuple[str, ...]) -> Ints:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import os
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairduel._arrays import Floats
 from fairduel._files import AnyPath, read_whole
+from fairduel._names import check_names
+from fairduel.data.sheet import Line, Sheet, decoded, read_sheet
 from fairduel.errors import InputError
 from fairduel.welfare import Nash, Solution, Welfare
 
@@ -69,16 +67,16 @@ def _weighted(welfare: Welfare, weights: tuple[float, ...] | None) -> Welfare:
 def read_scores(data: bytes, source: str) -> ScoreTable:
     """Return the score matrix in the bytes of a CSV or JSON file; ``source`` names it in errors.
 
-    CSV: a line for each user, with one score for each arm, separated by commas. The first line
-    may have the names of the arms, and the first column those of the users. JSON: a list of
-    lists, or an object with "scores" and, optionally, "users" and "arms" (names) and "weights".
+    CSV: a line for each user, with one score for each arm, separated by commas, semicolons or
+    tabs; numbers may have decimal commas where these separate nothing. The first line may have the
+    names of the arms, and the first column those of the users; lines that begin with # are
+    comments. JSON: a list of lists, or an object with "scores" and, optionally, "users" and "arms"
+    (names) and "weights".
     """
     try:
-        text = data.decode("utf-8-sig").strip()
-        as_json = source.lower().endswith(".json") or text[:1] in ("[", "{")
+        text = decoded(data)
+        as_json = source.lower().endswith(".json") or text.lstrip()[:1] in ("[", "{")
         return _from_json(text) if as_json else _from_csv(text)
-    except UnicodeDecodeError as error:
-        raise InputError(f"cannot use {source!r}: it is not text: save it as UTF-8.") from error
     except InputError as error:
         raise InputError(f"cannot use {source!r}: {error}") from error
 
@@ -98,98 +96,100 @@ def _from_json(text: str) -> ScoreTable:
     rows = content["scores"]
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         raise InputError("its scores are not a list of lists: give one list for each user.")
-    return _table(rows, content.get("users"), content.get("arms"), content.get("weights"))
+    width = len(rows[0]) if rows else 0
+    users = _names("user", content.get("users"), len(rows))
+    arms = _names("arm", content.get("arms"), width)
+    scores = np.empty((len(rows), width))
+    for d, row in enumerate(rows):
+        if len(row) != width:
+            raise InputError(
+                f"the row of user {users[d]!r} has length {len(row)} and the first one {width}: "
+                "give every user one score for each arm."
+            )
+        for k, cell in enumerate(row):
+            scores[d, k] = _score(_number(cell), cell, users[d], arms[k])
+    return _table(scores, users, arms, _weights(content.get("weights"), len(rows)))
 
 
 def _from_csv(text: str) -> ScoreTable:
-    try:
-        lines = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
-        rows = [[cell.strip() for cell in row] for row in lines if any(map(str.strip, row))]
-    except csv.Error as error:
-        raise InputError(f"it is not CSV ({error}): save it again.") from error
-    arms = rows.pop(0) if rows and _is_header(rows[0]) else None
-    wide = any(len(row) > 1 for row in rows)
-    above_names = arms is not None and arms[0].lower() in CORNERS
-    if wide and (above_names or not any(_is_number(row[0]) for row in rows)):
-        users = [row.pop(0) for row in rows]
-        return _table(rows, users, arms[1:] if arms else None, None)
-    return _table(rows, None, arms, None)
+    sheet = read_sheet(text)
+    lines = list(sheet.lines)
+    header = lines.pop(0) if lines and _is_header(sheet, lines[0]) else None
+    first = int(_has_users(sheet, header, lines))  # the column of the first arm
+    width = len(lines[0].cells) - first if lines else 0
+    names = [line.cells[0] for line in lines] if first else None
+    users = _names("user", names, len(lines), [line.place(0) for line in lines])
+    above = list(header.cells[first:]) if header and lines else None
+    places = [header.place(first + k) for k in range(width)] if header else None
+    arms = _names("arm", above, width, places)
+    scores = np.empty((len(lines), width))
+    for d, line in enumerate(lines):
+        for k, cell in enumerate(line.cells[first:]):
+            place = f"{line.place(first + k)}: "
+            scores[d, k] = _score(sheet.number(cell), cell, users[d], arms[k], place)
+    return _table(scores, users, arms)
 
 
-def _is_header(row: list[str]) -> bool:
+def _has_users(sheet: Sheet, header: Line | None, lines: list[Line]) -> bool:
+    """Return whether the first column has the names of the users."""
+    if not lines or len(lines[0].cells) == 1:
+        return False
+    above_names = header is not None and header.cells[0].lower() in CORNERS
+    return above_names or all(sheet.number(line.cells[0]) is None for line in lines)
+
+
+def _is_header(sheet: Sheet, line: Line) -> bool:
     """Return whether a line has names only: a single one among numbers may be a typo."""
-    if not any(map(_is_number, row)) or row[0].lower() in CORNERS[1:]:
+    numbers = [sheet.number(cell) is not None for cell in line.cells]
+    if not any(numbers) or line.cells[0].lower() in CORNERS[1:]:
         return True
-    if row[0]:
+    if line.cells[0]:
         return False
     raise InputError(
-        "its first line begins with an empty cell, and numbers follow: write 'user' there if they "
-        "are names of arms, and the missing score if they are scores."
+        f"line {line.number} begins with an empty cell, and numbers follow: write 'user' there if "
+        "they are names of arms, and the missing score if they are scores."
     )
 
 
-def _is_number(cell: str) -> bool:
-    """Return whether a cell is meant to be a score, if perhaps a bad one like "nan"."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _table(rows: Sequence[list[Any]], users: object, arms: object, weights: object) -> ScoreTable:
-    if not rows or not rows[0]:
+def _table(
+    scores: Floats,
+    users: tuple[str, ...],
+    arms: tuple[str, ...],
+    weights: tuple[float, ...] | None = None,
+) -> ScoreTable:
+    if not scores.size:
         raise InputError(
-            "it has no scores: give at least one user and one arm (in CSV, with commas between)."
+            "it has no scores: give at least one user and one arm (in CSV, with commas, "
+            "semicolons or tabs between)."
         )
-    width = len(rows[0])
-    user_names = _names("user", users, len(rows))
-    arm_names = _names("arm", arms, width)
-    for user, row in zip(user_names, rows, strict=True):
-        if len(row) != width:
-            raise InputError(
-                f"the row of user {user!r} has length {len(row)} and the first one {width}: "
-                "give every user one score for each arm."
-            )
-    scores = np.array(
-        [
-            [_score(cell, user, arm) for arm, cell in zip(arm_names, row, strict=True)]
-            for user, row in zip(user_names, rows, strict=True)
-        ]
-    )
-    return ScoreTable(scores, user_names, arm_names, _weights(weights, len(rows)))
+    return ScoreTable(scores, users, arms, weights)
 
 
-def _score(cell: object, user: str, arm: str) -> float:
-    value = _number(cell)
-    if not 0.0 <= value < math.inf:
+def _score(value: float | None, cell: object, user: str, arm: str, place: str = "") -> float:
+    if value is None or not 0.0 <= value < math.inf:
         raise InputError(
-            f"the score of arm {arm!r} for user {user!r} is {cell!r}: give a number from 0 up."
+            f"{place}the score of arm {arm!r} for user {user!r} is {cell!r}: "
+            "give a number from 0 up."
         )
     return value
 
 
-def _number(cell: object) -> float:
-    """Return a number, also from text as in CSV; NaN for everything else."""
+def _number(cell: object) -> float | None:
+    """Return the number in JSON, which may be a text; None for everything else."""
     try:
-        return math.nan if isinstance(cell, bool) else float(cell)  # type: ignore[arg-type]
+        return None if isinstance(cell, bool) else float(cell)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        return math.nan
+        return None
 
 
-def _names(kind: str, given: object, count: int) -> tuple[str, ...]:
+def _names(
+    kind: str, given: object, count: int, places: Sequence[str] | None = None
+) -> tuple[str, ...]:
     if given is None:
         return tuple(f"{kind} {number}" for number in range(1, count + 1))
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+    if not isinstance(given, list):
         raise InputError(f"its {kind}s are not a list of names: give one text for each {kind}.")
-    if len(given) != count:
-        raise InputError(
-            f"it names {len(given)} {kind}s and has scores for {count}: give one name for each."
-        )
-    for name, times in Counter(given).items():
-        if times > 1:
-            raise InputError(f"it has the {kind} {name!r} twice: give every {kind} its own name.")
-    return tuple(given)
+    return check_names(kind, given, count, places)
 
 
 def _weights(given: object, users: int) -> tuple[float, ...] | None:
@@ -197,8 +197,8 @@ def _weights(given: object, users: int) -> tuple[float, ...] | None:
         return None
     if not isinstance(given, list) or len(given) != users:
         raise InputError(f"its weights are not a list of {users} numbers: give one for each user.")
-    weights = tuple(map(_number, given))
+    weights = [_number(entry) or 0.0 for entry in given]
     for entry, weight in zip(given, weights, strict=True):
         if not 0.0 < weight < math.inf:
             raise InputError(f"the weight {entry!r} is not usable: give a number above 0.")
-    return weights
+    return tuple(weights)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +15,7 @@ from fairduel import learners
 from fairduel._checks import whole_number
 from fairduel._codec import classes_in, decode, encode
 from fairduel._files import AnyPath
+from fairduel._names import check_names
 from fairduel.errors import InputError
 from fairduel.inference import estimate_utilities
 from fairduel.learners import FairVOI, Learner
@@ -60,8 +61,8 @@ class Session:
         *,
         seed: int | None = None,
     ) -> None:
-        self.users = _check_names(users, "user", ())
-        self.arms = _check_names(arms, "arm", (TIE, SKIP))
+        self.users = check_names("user", users)
+        self.arms = _check_arms(arms)
         self.horizon = None if horizon is None else whole_number("the horizon", horizon)
         self.learner: Learner[Any] = (
             FairVOI(anytime=horizon is None) if learner is None else learner
@@ -305,27 +306,13 @@ def _settings() -> list[type]:
     return [*known, *by_name().values(), Tournament]
 
 
-def _check_names(names: Sequence[str], kind: str, reserved: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names if they are distinct and readable."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise InputError(f"the {kind}s are {names!r}: give a list of names.")
-    names = tuple(names)
-    if not names:
-        raise InputError(f"no {kind}s are given: name at least one.")
+def _check_arms(arms: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the arms if none can be mistaken for an answer that is no arm."""
+    names = check_names("arm", arms)
     for name in names:
-        if not isinstance(name, str) or not name.strip() or not _is_text(name):
-            raise InputError(f"{name!r} names no {kind}: use a string that people can read.")
-        if name in reserved:
-            raise InputError(f"{name!r} cannot be the name of an {kind}: it is an answer already.")
-        if names.count(name) > 1:
-            raise InputError(f"two {kind}s are called {name!r}: tell them apart.")
+        if name.casefold() in (TIE, SKIP):
+            raise InputError(
+                f"an arm is called {name!r}, but {name.casefold()!r} is an answer of its own: "
+                "give the arm another name."
+            )
     return names
-
-
-def _is_text(name: str) -> bool:
-    """Return whether a name can be written to a file: a lone surrogate cannot."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

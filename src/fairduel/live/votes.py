@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fairduel._names import comparable
 from fairduel.errors import InputError
 from fairduel.tally import Tally
 
@@ -13,6 +14,7 @@ TIE = "tie"
 """The answer of a user who likes both equally: half a win for either."""
 SKIP = "skip"
 """No answer, for now: the user may still answer."""
+_LISTED = 10  # names in an error
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class Votes:
         self.tally = Tally.empty(len(users), len(arms))
         self._users = {name: d for d, name in enumerate(users)}
         self._arms = {name: k for k, name in enumerate(arms)}
+        self._called = {comparable(name): name for name in users}
         self._asked: list[Asked] = []
         self._answers: list[dict[str, str]] = []  # to each duel
         # For each user the duels that wait for a vote: a dict is a set that keeps its order.
@@ -81,9 +84,11 @@ class Votes:
 
     def asked(self, id: int) -> Asked:
         """Return how a duel was issued."""
-        if isinstance(id, bool) or not isinstance(id, int) or not 1 <= id <= len(self):
-            known = f"the duels are 1 to {len(self)}" if len(self) else "none was issued yet"
-            raise InputError(f"there is no duel {id!r}: {known}.")
+        if isinstance(id, bool) or not isinstance(id, int):
+            raise InputError(f"the duel is {id!r}: give what ask() returned, or its id, like 1.")
+        if not 1 <= id <= len(self):
+            known = f"the duels so far are 1 to {len(self)}" if len(self) else "none was issued yet"
+            raise InputError(f"there is no duel {id!r}: {known}: give one that ask() returned.")
         return self._asked[id - 1]
 
     def duel(self, id: int) -> Duel:
@@ -98,17 +103,22 @@ class Votes:
 
     def unanswered(self, user: str) -> list[Duel]:
         """Return the duels that wait for a user's vote, oldest first."""
-        self._check_user(user)
-        return [self.duel(id) for id in self._waiting[user]]
+        return [self.duel(id) for id in self._waiting[self._check_user(user)]]
 
     def news(self, id: int, answers: Mapping[str, str | None]) -> Told:
         """Return what these answers add to those before; raise an error if any is not allowed."""
         asked = self.asked(id)
         if not isinstance(answers, Mapping):
-            raise InputError(f"the answers are {answers!r}: give {{user: answer}}.")
-        checked = {
-            user: self._check_answer(asked, user, answer) for user, answer in answers.items()
-        }
+            raise InputError(
+                f"the answers to duel {id} are {answers!r}: give a dict with an answer for each "
+                f"user, like {{{next(iter(self._users))!r}: {asked.left!r}}}."
+            )
+        checked: dict[str, str] = {}
+        for given, answer in answers.items():
+            user = self._check_user(given)
+            if user in checked:
+                raise InputError(f"{user!r} answers twice to duel {id}: give one answer.")
+            checked[user] = self._check_answer(asked, user, answer)
         before = self._answers[id - 1]
         return Told(id, {u: answer for u, answer in checked.items() if before.get(u) != answer})
 
@@ -138,31 +148,43 @@ class Votes:
                 tally.wins[d, i, j] += share
                 tally.wins[d, j, i] += 1.0 - share
 
-    def _check_answer(self, asked: Asked, user: str, answer: str | None) -> str:
+    def _check_answer(self, asked: Asked, user: str, given: object) -> str:
         """Return an answer that this user may give to this duel now."""
-        self._check_user(user)
-        answer = SKIP if answer is None else answer
-        allowed = (asked.left, asked.right, TIE, SKIP)
-        if answer not in allowed:
+        allowed = tuple(dict.fromkeys((asked.left, asked.right, TIE, SKIP)))
+        answer = (
+            SKIP if given is None else _found(given, {comparable(each): each for each in allowed})
+        )
+        if answer is None:
             raise InputError(
-                f"{user!r} answers {answer!r} to duel {asked.id}: the answers are {_list(allowed)}."
+                f"{user!r} answers {given!r} to duel {asked.id}: the answers are {_list(allowed)}."
             )
         before = self._answers[asked.id - 1].get(user, SKIP)
         if before not in (SKIP, answer):
             raise InputError(
                 f"{user!r} answers {answer!r} to duel {asked.id} but has answered {before!r} "
-                "before: an answer stands once it is given."
+                "before: an answer stands once it is given, so leave this one out."
             )
         return answer
 
-    def _check_user(self, user: str) -> None:
-        if not isinstance(user, str) or user not in self._users:
-            raise InputError(f"{user!r} is not a user here: the users are {_list(self._users)}.")
+    def _check_user(self, given: object) -> str:
+        """Return the name of a user as the session has it."""
+        user = _found(given, self._called)
+        if user is None:
+            raise InputError(f"{given!r} is not a user here: the users are {_list(self._users)}.")
+        return user
+
+
+def _found(given: object, names: Mapping[str, str]) -> str | None:
+    """Return the name that reads like what was given, if any."""
+    return names.get(comparable(given)) if isinstance(given, str) else None
 
 
 def _wants_votes(asked: Asked) -> bool:
     return asked.listen and asked.left != asked.right
 
 
-def _list(names: Sequence[str] | Mapping[str, int]) -> str:
-    return ", ".join(repr(name) for name in names)
+def _list(names: Iterable[str]) -> str:
+    """List the first names, so that a sentence stays one."""
+    listed = [repr(name) for name in names]
+    more = f" and {len(listed) - _LISTED:,} more" if len(listed) > _LISTED else ""
+    return ", ".join(listed[:_LISTED]) + more
