@@ -71,7 +71,10 @@ def helps() -> list[str]:
     """The help texts of the program and of every command."""
     commands = [command.callback for command in app.registered_commands]
     names = [callback.__name__ for callback in commands if callback]
-    return [fresh(*command, "--help").stdout for command in [[], *([name] for name in names)]]
+    return [
+        fresh(*command, "--help", COLUMNS="80").stdout
+        for command in [[], *([name] for name in names)]
+    ]
 
 
 def examples() -> list[str]:
@@ -100,10 +103,18 @@ def test_examples_work(example: str, run: Run) -> None:
         assert Path(arguments[arguments.index("--plot") + 1]).stat().st_size > 10_000
 
 
-def test_help_is_for_people(run: Run) -> None:
+def test_help_is_for_people() -> None:
+    """Plain names in place of Python's types, and lines that fit into a terminal."""
     for text in helps():
-        assert "[[G" not in text
-        assert "<list[int" not in text
+        assert not re.search(r"<\w|\{|\[\[G", re.sub(r"(?s)Examples:.*?\n\n", "", text))
+        assert max(map(len, text.splitlines())) <= 80
+    usages = [text.splitlines()[0] for text in helps()]
+    assert usages[2:] == [
+        "Usage: fairduel compare [OPTIONS] [GRID.toml]",
+        "Usage: fairduel solve [OPTIONS] FILE",
+        "Usage: fairduel reproduce [OPTIONS] NAME...",
+    ]
+    assert "\n  NAME...  table1, " in helps()[4]
     assert "--install-completion" in helps()[0]
 
 
@@ -117,12 +128,37 @@ def test_python_dash_m_works() -> None:
 def test_completion_can_be_installed() -> None:
     script = fresh("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
     assert "_FAIRDUEL_COMPLETE" in script.stdout
-    options = {
-        "_FAIRDUEL_COMPLETE": "complete_bash",
-        "COMP_WORDS": "fairduel si",
-        "COMP_CWORD": "1",
-    }
-    assert fresh(**options).stdout.split() == ["simulate"]
+    assert "complete -o default" in script.stdout  # file names, where there is nothing else
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("fairduel si", "simulate"),
+        ("fairduel simulate --learner fair-", "fair-voi fair-etc fair-eps"),
+        ("fairduel compare --learner un", "uniform"),
+        ("fairduel simulate --preset ", "as_written as_run"),
+        ("fairduel simulate --environment ha", "hard"),
+        ("fairduel compare --environment c", "clustered"),
+        ("fairduel solve x.csv --welfare ega", "egalitarian"),
+        ("fairduel simulate --welfare n", "nash"),
+        ("fairduel reproduce table1 up", "upper-bound"),
+        ("fairduel solve sc", ""),
+        ("fairduel simulate --instance ", ""),
+    ],
+)
+def test_the_shell_completes_names(
+    typed: str,
+    completed: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("_FAIRDUEL_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(typed.count(" ")))
+    with pytest.raises(SystemExit):
+        cli.run([])
+    assert capsys.readouterr().out.split() == completed.split()
 
 
 def test_no_arguments_show_the_help(run: Run) -> None:

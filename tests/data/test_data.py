@@ -346,7 +346,11 @@ MALFORMED = [
     ("bad.soc", GOOD.replace("NAME 3", "NAME 4"), "3 items and 3 names"),
     ("bad.soc", GOOD.replace("NAME 3", "NAME 2"), "in line 10, the header has .* each key once"),
     ("bad.soc", GOOD.replace("FILE NAME:", "FILE NAME"), "in line 1, the header has"),
-    ("bad.soc", GOOD.replace("stew\u2028pot", NAMES[0]), "item 1 and item 3 are both called 'soup: .*'"),
+    (
+        "bad.soc",
+        GOOD.replace("stew\u2028pot", NAMES[0]),
+        "item 1 and item 3 are both called 'soup: .*'",
+    ),
     ("bad.soc", GOOD.replace("stew\u2028pot", ""), "the name of item 3 is '', which is empty"),
     ("bad.csv", OLD, "of the kind 'csv'"),
     ("bad", OLD, "of the kind ''"),

@@ -538,9 +538,8 @@ def test_groups_are_played_under_their_labels_and_kept_in_the_folder(
     assert list(found) == ["Sushi, D = 5", "Sushi, D = 10"]
     for users in (5, 10):
         drawn = found[f"Sushi, D = {users}"].draw(0, 1, 0)
-        kept = Instance.load(tmp_path / "out" / f"sushi-{users}.npz")
         assert len(drawn.users) == users
-        np.testing.assert_array_equal(drawn.preferences, kept.preferences)
+    assert not list(tmp_path.rglob("*.npz"))  # nothing would read them
     assert made.page == Path("out/report.html")
     text = made.text.read_text()
     share = r"[01] of 1 \(\d+% to \d+%\)"
@@ -565,14 +564,14 @@ def test_stability_is_counted_and_kept(tmp_path: Path, monkeypatch: pytest.Monke
     assert rows[0][3:] == ("18 of 20 (70% to 97%)", "11 of 20 (34% to 74%)", "0.25")
 
 
-def test_pairs_at_one_half_are_counted(tmp_path: Path) -> None:
+def test_pairs_at_one_half_are_counted() -> None:
     orders = [[0, 1, 2], [0, 2, 1], [2, 1, 0]]
     people = Rankings.of("xyz", orders, counts=[4, 4, 3]).individuals()
     # Of the first group half have y before z; all have x first.
     cut = Clusters(people, np.array([0] * 8 + [1] * 3))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(groups, "LABELS_SHA256", {2: cut.digest})
-        found = groups._grouping(cut, tmp_path, groups.SUSHI, (1, 1, 1.0))
+        found = groups._grouping(cut, groups.SUSHI, (1, 1, 1.0))
     assert (found.tied, found.clear, found.without, found.as_paper) == (1, True, (), True)
 
 

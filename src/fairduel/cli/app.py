@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 import fairduel
 from fairduel.cli.compare import compare
+from fairduel.cli.help import Command
 from fairduel.cli.output import fail
 from fairduel.cli.reproduce import reproduce
 from fairduel.cli.simulate import simulate
@@ -36,7 +37,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help can be piped, and its examples copied
 )
 for command in (simulate, compare, solve, reproduce):
-    app.command()(command)
+    app.command(cls=Command)(command)
 
 
 def main() -> None:

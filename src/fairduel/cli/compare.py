@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fairduel.cli import complete
 from fairduel.cli.options import Quiet, Scheduler, Workers
 from fairduel.cli.output import console, fail
 
@@ -21,32 +22,47 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NAME[:SETTING=VALUE,...]",
-            help="A learner as in simulate, or package.module:Name for your own; may be repeated.",
+            help="A learner as in simulate, or package.module:Name for your own; may be repeated. "
+            "Default: all six.",
+            autocompletion=complete.learners,
         ),
     ] = None,
     environment: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME[:SIZE=VALUE,...]",
-            help="What to play, like random:users=5,arms=10 or file:PATH; may be repeated.",
+            help="What to play, like random:users=5,arms=10 or file:PATH; may be repeated. "
+            "Default: random.",
+            autocompletion=complete.environments,
         ),
     ] = None,
     rounds: Annotated[
         list[int] | None,
         typer.Option(metavar="N", help="A horizon; may be repeated. Default: 200000."),
     ] = None,
-    runs: Annotated[int | None, typer.Option(help="Runs of each combination; default: 10.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed gives the same results.")] = None,
+    runs: Annotated[
+        int | None, typer.Option(metavar="N", help="Runs of each combination; default: 10.")
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="The same seed gives the same results; default: 0."),
+    ] = None,
     checkpoints: Annotated[
         str | None,
-        typer.Option(metavar="SPACING:COUNT", help="When to read off: linear:100 or log:60."),
+        typer.Option(
+            metavar="SPACING:COUNT", help="When to read off, like log:60; default: linear:100."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for the results.")] = Path(
         "comparison"
     ),
     welfare: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What regret is measured in; default: nash."),
+        typer.Option(
+            metavar="NAME",
+            help="What regret is measured in, as in simulate; default: nash.",
+            autocompletion=complete.welfares,
+        ),
     ] = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
@@ -62,7 +78,8 @@ def compare(
     \b
     Examples:
       fairduel compare --environment random:users=4,arms=4 --rounds 20000 --runs 3
-      fairduel compare --learner fair-etc --learner fair-etc:exploration=1 --rounds 1000 --runs 3
+      fairduel compare --learner uniform --learner fair-etc --rounds 1000 --runs 3
+      fairduel compare --learner fair-etc:exploration=1 --rounds 1000 --runs 3
 
     The file has learners, environments and rounds (lists), runs, seed, checkpoints and welfare;
     options take precedence. Your own learner is found in the current directory. Exit code 1 means

@@ -6,15 +6,26 @@ from typing import Annotated
 
 import typer
 
+from fairduel.cli import complete
 from fairduel.welfare.registry import by_name
 
-Workers = Annotated[int | None, typer.Option(help="Worker processes; default: one per core.")]
+Workers = Annotated[
+    int | None, typer.Option(metavar="N", help="Worker processes; default: one per core.")
+]
 Scheduler = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Use the Dask cluster with this scheduler instead."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the result.")]
-WELFARES = " ".join(f"{name}: {kind.summary}" for name, kind in by_name().items())
+WELFARES = "; ".join(
+    f"{name} ({kind.summary.rstrip('.').replace('The ', 'the ', 1)})"
+    for name, kind in by_name().items()
+)
 Welfare = Annotated[
-    str, typer.Option(metavar="NAME", help=f"What regret is measured in. {WELFARES}")
+    str,
+    typer.Option(
+        metavar="NAME",
+        help=f"What regret is measured in: {WELFARES}.",
+        autocompletion=complete.welfares,
+    ),
 ]

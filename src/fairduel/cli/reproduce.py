@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from fairduel.cli import complete
 from fairduel.cli.options import Quiet, Scheduler, Workers
 from fairduel.cli.output import fail
 
@@ -19,14 +20,17 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="NAME...",
-            help="table1, figure1, figure2, figure3, lower-bound, upper-bound, or all of these; "
+            help="table1, figure1, figure2, figure3, upper-bound, lower-bound or all of these, "
             "and beyond.",
+            autocompletion=complete.experiments,
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for the report.")] = Path(
         "reproduction"
     ),
-    runs: Annotated[int, typer.Option(help="Runs of everything; the paper has 30.")] = 30,
+    runs: Annotated[
+        int, typer.Option(metavar="N", help="Runs of everything; the paper has 30.")
+    ] = 30,
     workers: Workers = None,
     scheduler: Scheduler = None,
     data: Annotated[

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairduel.cli import complete
 from fairduel.cli.options import Quiet, Welfare, Workers
 from fairduel.cli.output import check_output, console, fail, print_json, write
 from fairduel.errors import InputError
@@ -22,33 +23,56 @@ def simulate(
             metavar="NAME[:SETTING=VALUE,...]",
             help="A learner: fair-voi, fair-etc, fair-eps, utilitarian-etc, utilitarian-eps or "
             "uniform; may be repeated. Default: all six.",
+            autocompletion=complete.learners,
         ),
     ] = None,
     preset: Annotated[
-        str, typer.Option(help="The settings to start from: as_written or as_run in the paper.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="The settings to start from: as_written or as_run in the paper.",
+            autocompletion=complete.presets,
+        ),
     ] = "as_written",
     environment: Annotated[
         str | None,
-        typer.Option(help="What to play: random, clustered, hard or paper; default: random."),
+        typer.Option(
+            metavar="NAME",
+            help="What to play: random, clustered, hard or paper; default: random.",
+            autocompletion=complete.environments,
+        ),
     ] = None,
     instance: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Play the instance of this .npz or .json file instead."),
     ] = None,
-    users: Annotated[int | None, typer.Option(help="Number of users; default: 10.")] = None,
-    arms: Annotated[int | None, typer.Option(help="Number of arms; default: 10.")] = None,
+    users: Annotated[
+        int | None, typer.Option(metavar="N", help="Number of users; default: 10.")
+    ] = None,
+    arms: Annotated[
+        int | None, typer.Option(metavar="N", help="Number of arms; default: 10.")
+    ] = None,
     gap: Annotated[
-        float | None, typer.Option(help="How far preferences are from 1/2; default: 0.1.")
+        float | None,
+        typer.Option(metavar="NUMBER", help="How far preferences are from 1/2; default: 0.1."),
     ] = None,
     share: Annotated[
         float | None,
-        typer.Option(help="clustered: the share of users with one winner; default: 0.5."),
+        typer.Option(
+            metavar="NUMBER", help="Share of users with one winner, in clustered; default: 0.5."
+        ),
     ] = None,
-    rounds: Annotated[int, typer.Option(help="Number of rounds, the horizon.")] = 200_000,
-    runs: Annotated[int, typer.Option(help="Number of runs, each with its own instance.")] = 10,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same results.")] = 0,
+    rounds: Annotated[
+        int, typer.Option(metavar="N", help="Number of rounds, the horizon.")
+    ] = 200_000,
+    runs: Annotated[
+        int, typer.Option(metavar="N", help="Number of runs, each with its own instance.")
+    ] = 10,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="The same seed gives the same results.")
+    ] = 0,
     checkpoints: Annotated[
-        int, typer.Option(help="Number of checkpoints in a run, for plot and rows.")
+        int, typer.Option(metavar="N", help="Number of checkpoints in a run, for plot and rows.")
     ] = 100,
     log: Annotated[
         bool, typer.Option("--log", help="Space the checkpoints, and the plot, logarithmically.")
@@ -75,9 +99,10 @@ def simulate(
     \b
     Examples:
       fairduel simulate --users 4 --arms 4 --rounds 50000 --runs 3
-      fairduel simulate --environment paper --preset as_run --runs 2 --plot paper.png
-      fairduel simulate --learner fair-etc --learner fair-etc:exploration=0.5 --runs 2
-      fairduel simulate --learner fair-eps:tournament.gap_guess=0.01 --runs 2 --json
+      fairduel simulate --environment paper --preset as_run --runs 2 --plot it.png
+      fairduel simulate --learner uniform --learner fair-etc --runs 2 --json
+      fairduel simulate --learner fair-etc:exploration=0.5 --runs 2
+      fairduel simulate --learner fair-eps:tournament.gap_guess=0.01 --runs 2
 
     Settings of a learner are the fields of its class, those of its tournament with a dot. A
     welfare is given by name (welfare=egalitarian) and winners by number (winners=3/0/1).

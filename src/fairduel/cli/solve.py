@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fairduel.cli import complete
 from fairduel.cli.options import WELFARES
 from fairduel.cli.output import console, print_json
 
@@ -16,20 +17,26 @@ def solve(
         str, typer.Argument(metavar="FILE", help="A .csv or .json file, or - for standard input.")
     ],
     welfare: Annotated[
-        str, typer.Option(metavar="NAME", help=f"What to maximise. {WELFARES}")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help=f"What to maximise: {WELFARES}.",
+            autocompletion=complete.welfares,
+        ),
     ] = "nash",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Find the fairest policy for given scores.
 
-    CSV has a line for each user, with a score for each arm; arm names may come first, and user
-    names in the first column. JSON is a list of lists, or an object with "scores" and, optionally,
-    "users", "arms" (names) and "weights" of the users.
+    CSV has a line for each user, with a score for each arm, and commas, semicolons or tabs
+    between; arm names may come first, and user names in the first column. JSON is a list of
+    lists, or an object with "scores" and, optionally, "users", "arms" (names) and "weights" of
+    the users.
 
     \b
     Examples:
       printf ',tea,coffee\\nAda,1,0.2\\nBob,0.3,0.9\\n' | fairduel solve -
-      echo '[[1, 0.2], [0.3, 0.9]]' | fairduel solve - --welfare egalitarian --json
+      echo '[[1, 0.2], [0, 0.9]]' | fairduel solve - --welfare egalitarian --json
     """
     from fairduel.cli import specs
     from fairduel.data.scores import read_scores, solve

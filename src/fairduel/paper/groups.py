@@ -74,7 +74,7 @@ class Groups:
 
 
 def prepare(folder: Path, data: AnyPath | None, workers: int | None) -> Groups:
-    """Group the Sushi data, or a stand-in where they are missing, and write the instances."""
+    """Group the Sushi data, or a stand-in where they are missing."""
     try:
         rankings, missing = load_sushi(data), ""
     except DataMissing as error:
@@ -84,19 +84,14 @@ def prepare(folder: Path, data: AnyPath | None, workers: int | None) -> Groups:
     cuts = [whole.cut(users) for users in USERS]
     del whole
     measured = _stability(folder, kind, [cut.digest for cut in cuts], rankings, workers)
-    groupings = [
-        _grouping(cut, folder, kind, counts) for cut, counts in zip(cuts, measured, strict=True)
-    ]
+    groupings = [_grouping(cut, kind, counts) for cut, counts in zip(cuts, measured, strict=True)]
     return Groups(tuple(groupings), missing)
 
 
-def _grouping(cut: Clusters, folder: Path, kind: str, counts: Counts) -> Grouping:
+def _grouping(cut: Clusters, kind: str, counts: Counts) -> Grouping:
     users = len(cut.sizes)
-    file = folder / f"{kind}-{users}.npz"
     instance = cut.projected()
     without = tuple(cut.names[d] for d in np.flatnonzero(~instance.has_winner))
-    if not without:  # else there is nothing to play, and the report says so
-        instance.save(file)
     above = np.triu_indices(len(cut.people.items), 1)
     return Grouping(
         users=users,
