@@ -21,11 +21,15 @@ from fairduel import (
 from fairduel.environments import Fixed, Random
 from fairduel.experiments import comparison
 from fairduel.experiments.grid import short_label
+from fairduel.instance import Instance
 from fairduel.learners import Learner
+from fairduel.report.markdown import to_markdown
+from fairduel.report.summary import IDENTIFYING
 from own_learners import Failing
 
 ROUNDS = 20_000
 PLACE = Random(users=3, arms=4)
+CLEAR = [[0.5, 1.0], [0.0, 0.5]]
 LEARNERS: dict[str, Learner[Any]] = {
     "fair": FairETC(),
     "utilitarian": FairETC(welfare=Utilitarian()),
@@ -70,6 +74,20 @@ def test_one_run_has_no_interval() -> None:
     one = compare(UniformOverUsers(), PLACE, 10, runs=1, workers=1)
     ((_, summaries),) = one.summary().items()
     assert math.isnan(summaries["UniformOverUsers"].metrics["regret"].half_width)
+
+
+def test_rounds_to_identify_are_shown_only_where_winners_were_identified() -> None:
+    learners = {"etc": FairETC(), "given": FairETC(winners=(0, 0))}
+    found = compare(learners, Fixed(Instance([CLEAR, CLEAR])), [300, 3000], runs=2, workers=1)
+    in_time = [summaries["etc"].identified for summaries in found.summary().values()]
+    assert in_time == [False, True]
+    text = to_markdown(comparison.document(found))
+    cells = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("|")]
+    ends = [(row[0].strip(), row[-1].strip()) for row in cells]
+    assert ends[0] == ("Learner", "Rounds to identify")
+    assert ends[2:4] == [("etc", "> 300"), ("given", "–")]
+    assert 500 < float(ends[6][1].split()[0]) < 1500
+    assert text.count(IDENTIFYING) == 2
 
 
 def test_labels_say_what_differs_from_the_defaults() -> None:

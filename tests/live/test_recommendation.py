@@ -103,23 +103,24 @@ def test_a_notebook_shows_the_same() -> None:
         (Rationale("nothing-asked", None, 0, 0.0, 0.0, 0.0), "Nothing has been asked yet."),
         (
             Rationale("exploit", None, 5, 0.0, 0.0, 0.0),
-            "Both were drawn from the present policy: no answers are worth asking for at a cost.",
+            "Both come from what is recommended now. Asking for more votes would cost more than it "
+            "brings.",
         ),
         (
             Rationale("drawn-along", None, 5, 3.0, 1.0, 0.0),
-            "Both are the same, or were drawn along with pairs that are worth asking about.",
+            "This duel came up by chance, among others that are worth asking about.",
         ),
         (
             Rationale("winner", (2, 0), 1, 256.7, 0.001, 0.051),
-            "To learn what a user's favourite is: in rounds of the present policy, the answers "
-            "of this round bring 257 in the time to come and cost 0; 5% of what they bring is for "
-            "votes on rice and soup.",
+            "We ask about rice and soup to learn what somebody likes best. The votes should be "
+            "worth 257 duels later on, and asking costs almost nothing now. Votes on these two "
+            "bring 5% of the gain.",
         ),
         (
             Rationale("scores", (0, 1), 1200, 12_345.6, 0.8571, 1.0),
-            "To learn how good they are: in rounds of the present policy, the answers of 1,200 "
-            "rounds bring 12,346 in the time to come and cost 0.86; 100% of what they bring is "
-            "for votes on soup and fish.",
+            "We ask about soup and fish to learn how much they are liked. The votes of 1,200 duels "
+            "should be worth 12,346 duels later on, and asking costs 0.9 of a duel now. Votes on "
+            "these two bring 100% of the gain.",
         ),
     ],
     ids=lambda value: value.kind if isinstance(value, Rationale) else "",

@@ -311,7 +311,7 @@ def test_the_last_pair_is_explained_with_its_names() -> None:
     duel = session.ask()
     assert duel.vote
     pair = [arm for arm in ARMS if arm in (duel.left, duel.right)]
-    assert session.outlook().why.endswith(f"is for votes on {pair[0]} and {pair[1]}.")
+    assert session.outlook().why.startswith(f"We ask about {pair[0]} and {pair[1]} to learn ")
 
 
 def test_only_a_learner_that_knows_tells_where_people_stand() -> None:

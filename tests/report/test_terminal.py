@@ -4,6 +4,7 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from fairduel.data.scores import ScoreTable, solve
 from fairduel.report import terminal
 from fairduel.report.metrics import METRICS
 from fairduel.report.statistics import Estimate, estimate
-from fairduel.report.summary import Summary
+from fairduel.report.summary import IDENTIFYING, Summary
 from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Solution, Utilitarian, Welfare
 
 SETTINGS = {"environment": "random", "rounds": 200_000, "seed": 0}
@@ -94,9 +95,43 @@ def test_nothing_is_cut_off(rounds: int, width: int) -> None:
     text = printed(made_up({label: [0.1 * rounds, 0.3 * rounds]}, rounds), width)
     assert "…" not in text
     squeezed = "".join(line.split(" ")[0] for line in text.splitlines())
-    assert label in squeezed
+    assert label in squeezed or f"(1) {label}" in text.replace("\n", "")
     if width == 80:
         assert max(map(len, text.splitlines())) <= 80
+
+
+def test_long_names_are_broken_between_words() -> None:
+    label = "fair-eps:tournament.gap_guess=0.01,solve_every=50"
+    lines = printed(made_up({label: [2000.0, 1000.0]})).splitlines()
+    column = [line.split("  ")[0].split(" ")[0] for line in lines[5:8]]
+    assert column == ["fair-eps:tournament.", "gap_guess=0.01,", "solve_every=50"]
+    wide = printed(made_up({label: [2000.0, 1000.0]}), width=160)
+    assert f"\n{label} " in wide
+
+
+def test_names_that_do_not_fit_are_numbered_and_listed() -> None:
+    two = made_up({label: [2e6, 9e6] for label in ("uniform", "utilitarian-etc")}, 9 * 10**6)
+    text = printed(two, width=70)
+    assert text.count("\n(1) ") == 2  # in the table, and under it
+    assert "\n(2) utilitarian-etc\n* best" in text
+    assert "utilitar\n" not in text
+
+
+def test_who_identifies_nobody_has_a_dash_and_who_does_not_finish_a_sign() -> None:
+    first = made_up({"a": [1.0, 2.0]})["a"]
+    summaries = {
+        "etc": replace(first, identifying=Estimate(700.0, 20.0)),
+        "voi": replace(first, identifying=Estimate(0.0, 0.0)),
+        "eps": replace(first, identifying=Estimate(1900.0, 10.0), identified=False),
+    }
+    lines = {line.split()[0]: line for line in printed(summaries, width=160).splitlines() if line}
+    assert lines["etc"].split()[-4:-1] == ["700.0", "±", "20.0"]
+    assert lines["voi"].split()[-2] == "–"
+    assert lines["eps"].split()[-3:-1] == [">", "1,900"]
+    assert lines["Rounds"] == IDENTIFYING
+    assert IDENTIFYING not in printed(TWO, width=160)
+    plain = printed(summaries, width=160, encoding="ascii")
+    assert "winner: - if a learner" in plain
 
 
 def test_small_regret_keeps_its_digits() -> None:

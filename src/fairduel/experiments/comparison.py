@@ -19,11 +19,11 @@ from fairduel.report.document import Block, Caution, Document, Picture, Section,
 from fairduel.report.html import table_html
 from fairduel.report.learners_figure import RunsOf, learners_figure
 from fairduel.report.metrics import METRICS
-from fairduel.report.numbers import interval
+from fairduel.report.numbers import plus_minus
 from fairduel.report.provenance import machine
 from fairduel.report.statistics import estimate, known
 from fairduel.report.style import image
-from fairduel.report.summary import Summary
+from fairduel.report.summary import IDENTIFYING, Summary, rounds_to_identify
 from fairduel.report.write import write_report
 
 if TYPE_CHECKING:  # matplotlib is slow to import
@@ -43,6 +43,7 @@ def summaries(results: Results, players: Players) -> dict[str, Summary]:
                 metrics={metric: estimate(results.final(cells, metric)) for metric in METRICS},
                 identifying=estimate(results.final(cells, "identify")),
                 seconds=float(np.median(seconds)),
+                identified=not (results.final(cells, "identify") >= cells[0].rounds).any(),
             )
     return found
 
@@ -196,12 +197,12 @@ def _is_logarithmic(players: Players) -> bool:
 
 
 def _table(results: Results, players: Players, rounds: int) -> Table:
-    head = ("Learner", *(about.short for about in METRICS.values()), "Rounds identifying")
+    head = ("Learner", *(about.short for about in METRICS.values()), "Rounds to identify")
     rows = tuple(
-        (label, *(interval(results.final(cells, name)) for name in (*METRICS, "identify")))
-        for label, cells in players.items()
+        (label, *map(plus_minus, each.metrics.values()), rounds_to_identify(each))
+        for label, each in summaries(results, players).items()
     )
-    return Table(head, rows, f"After {rounds:,} rounds; mean ± 1.96 standard errors.")
+    return Table(head, rows, f"After {rounds:,} rounds; mean ± 1.96 standard errors. {IDENTIFYING}")
 
 
 def _failures(results: Results) -> list[Block]:

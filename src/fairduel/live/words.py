@@ -9,26 +9,26 @@ from fairduel.learners.learner import Rationale
 _WITHOUT_A_PAIR = {
     "nothing-asked": "Nothing has been asked yet.",
     "exploit": (
-        "Both were drawn from the present policy: no answers are worth asking for at a cost."
+        "Both come from what is recommended now. Asking for more votes would cost more than it "
+        "brings."
     ),
-    "drawn-along": "Both are the same, or were drawn along with pairs that are worth asking about.",
+    "drawn-along": "This duel came up by chance, among others that are worth asking about.",
 }
-_ABOUT = {"winner": "what a user's favourite is", "scores": "how good they are"}
+_ABOUT = {"winner": "what somebody likes best", "scores": "how much they are liked"}
 
 
 def why(rationale: Rationale | None, arms: Sequence[str]) -> str:
-    """Say why a pair was chosen; "" if the learner does not."""
+    """Say why a pair was chosen, to people who know no statistics; "" if the learner does not."""
     if rationale is None:
         return ""
     if rationale.pair is None:
         return _WITHOUT_A_PAIR[rationale.kind]
     first, second = (arms[k] for k in rationale.pair)
-    these = "this round" if rationale.rounds == 1 else f"{rationale.rounds:,} rounds"
+    votes = "The votes" if rationale.rounds == 1 else f"The votes of {rationale.rounds:,} duels"
     return (
-        f"To learn {_ABOUT[rationale.kind]}: in rounds of the present policy, the answers of "
-        f"{these} bring {_number(rationale.gain)} in the time to come and cost "
-        f"{_number(rationale.cost)}; {rationale.share:.0%} of what they bring is for votes on "
-        f"{first} and {second}."
+        f"We ask about {first} and {second} to learn {_ABOUT[rationale.kind]}. "
+        f"{votes} should be worth {_duels(rationale.gain)} later on, and asking costs "
+        f"{_duels(rationale.cost)} now. Votes on these two bring {rationale.share:.0%} of the gain."
     )
 
 
@@ -58,5 +58,10 @@ def worth_asking(duels: int) -> str:
     return f"About {duels:,} more {'duel is' if duels == 1 else 'duels are'} worth asking."
 
 
-def _number(number: float) -> str:
-    return f"{number:,.0f}" if number >= 10.0 or number < 0.005 else f"{number:.2g}"
+def _duels(number: float) -> str:
+    """Say how much something is worth, in duels that go as recommended."""
+    if number < 0.05:
+        return "almost nothing"
+    if number < 0.95:
+        return f"{number:.1f} of a duel"
+    return "one duel" if number < 1.5 else f"{number:,.0f} duels"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -14,12 +16,14 @@ from rich.text import Text
 from fairduel.report.metrics import METRICS
 from fairduel.report.numbers import plus_minus
 from fairduel.report.statistics import Estimate
-from fairduel.report.summary import Summary
+from fairduel.report.summary import IDENTIFYING, NOBODY, Summary, rounds_to_identify
 from fairduel.welfare import Solution, Welfare
 
-NAME_WIDTH = 15  # enough for the paper's learners; longer names fold
 LEAST_NAME_WIDTH = 8  # where the numbers need the room
+# Names of learners are broken after signs, but not within numbers.
+BREAKS = re.compile(r"(?<=[:,;/=\s-])|(?<=\.)(?!\d)")
 
+LEARNER = "Learner"
 HEADINGS = {name: "\n".join(metric.short.rsplit(" ", 1)) for name, metric in METRICS.items()}
 
 
@@ -47,18 +51,49 @@ def print_summaries(
     console.print(", ".join(f"{key} {value}" for key, value in shown.items()), end="\n\n")
     # Not every terminal has the sign.
     sign = "±" if console.encoding.startswith("utf") else "+-"
-    table = _summaries_table(summaries, f" {sign} ")
+    table, names = _summaries_table(summaries, {}, f" {sign} "), {}
     if _width(console, table) > console.width:
-        table = _summaries_table(summaries, f"\n{sign}")
+        names = _short_names(console, summaries, f"\n{sign}")
+        table = _summaries_table(summaries, names, f"\n{sign}")
         table.padding = 0
-        table.columns[0].max_width = NAME_WIDTH
-        over = max(0, _width(console, table) - console.width)
-        table.columns[0].max_width = max(LEAST_NAME_WIDTH, NAME_WIDTH - over)
         table.width = _width(console, table)  # nothing is left out where even that is too wide
     console.print(table, crop=False)
+    console.print()
+    for label, name in names.items():
+        if name.replace("\n", "") != label:
+            console.print(f"{name} {label}")
     runs = _runs(summaries)
     spread = f"mean {sign} 1.96 standard errors of {runs}; seconds: median"
-    console.print(f"\n* best of its column; {runs if runs == 'one run' else spread}")
+    console.print(f"* best of its column; {runs if runs == 'one run' else spread}")
+    if any(rounds_to_identify(each)[0] in (NOBODY, ">") for each in summaries.values()):
+        console.print(IDENTIFYING.replace(NOBODY, _nobody(sign)))
+
+
+def _short_names(console: Console, summaries: Mapping[str, Summary], sign: str) -> dict[str, str]:
+    """Return the names in as many lines as the numbers leave room for, or numbers instead."""
+    table = _summaries_table(summaries, dict.fromkeys(summaries, ""), sign)
+    table.padding = 0
+    room = console.width - _width(console, table) + cell_len(LEARNER)
+    broken = {label: _broken(label, max(LEAST_NAME_WIDTH, room)) for label in summaries}
+    if all(broken.values()):
+        return broken
+    return {label: f"({number})" for number, label in enumerate(summaries, 1)}
+
+
+def _broken(label: str, room: int) -> str:
+    """Return a name with line breaks where they do not hurt; "" if a part does not fit."""
+    lines = [""]
+    for part in BREAKS.split(label):
+        if cell_len(part.rstrip()) > room:
+            return ""
+        if cell_len((lines[-1] + part).rstrip()) > room:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
+def _nobody(sign: str) -> str:
+    return NOBODY if "±" in sign else "-"
 
 
 def _runs(summaries: Mapping[str, Summary]) -> str:
@@ -70,15 +105,20 @@ def _runs(summaries: Mapping[str, Summary]) -> str:
     return f"{words} (where fewer succeeded: {', '.join(fewer)})" if fewer else words
 
 
-def _summaries_table(summaries: Mapping[str, Summary], sign: str) -> Table:
-    """Return learners in rows, so that there may be many; the best mean of a column has a star."""
+def _summaries_table(
+    summaries: Mapping[str, Summary], names: Mapping[str, str], sign: str
+) -> Table:
+    """Return learners in rows, so that there may be many; the best mean of a column has a star.
+
+    names: what to show instead of a label.
+    """
     best = {
         name: (max if metric.more_is_better else min)(
             each.metrics[name].mean for each in summaries.values()
         )
         for name, metric in METRICS.items()
     }
-    table = _table("Learner", *HEADINGS.values(), "Rounds to\nidentify", "Seconds\na run")
+    table = _table(LEARNER, *HEADINGS.values(), "Rounds to\nidentify", "Seconds\na run")
     for label, summary in summaries.items():
         cells = [
             _cell(
@@ -88,8 +128,8 @@ def _summaries_table(summaries: Mapping[str, Summary], sign: str) -> Table:
             )
             for name in METRICS
         ]
-        identifying = _cell(summary.identifying, sign, starred=False)
-        table.add_row(label, *cells, identifying, f"{summary.seconds:.3f}")
+        identifying = rounds_to_identify(summary, sign).replace(NOBODY, _nobody(sign))
+        table.add_row(names.get(label, label), *cells, identifying, f"{summary.seconds:.3f}")
     return table
 
 
