@@ -35,8 +35,9 @@ def one_of(what: str, name: str, names: Iterable[str]) -> str:
         return name
     import difflib
 
-    near = difflib.get_close_matches(name, choices, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(choices)}."
+    plain = {choice.lower(): choice for choice in choices}
+    near = difflib.get_close_matches(name.lower(), plain, n=1)
+    hint = f"did you mean {plain[near[0]]!r}?" if near else f"use one of {', '.join(choices)}."
     raise InputError(f"there is no {what} {name!r}: {hint}")
 
 

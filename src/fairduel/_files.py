@@ -54,6 +54,8 @@ def write_whole(path: AnyPath, data: bytes) -> None:
 def read_whole(path: AnyPath) -> bytes:
     """Return the bytes of the file ``path``."""
     try:
+        if path == "":  # for Path, the present directory
+            raise ValueError("the name is empty")
         return Path(path).read_bytes()
     except (OSError, ValueError, TypeError) as error:
         raise InputError(

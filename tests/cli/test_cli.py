@@ -312,6 +312,19 @@ BAD = [
     ["simulate", "--rounds", "1" + "0" * 30],
     ["simulate", "--rounds", "1" + "0" * 30, "--log"],
     ["simulate", "--rounds", "many"],
+    ["simulate", "--rounds", "1e6"],
+    ["simulate", "--rounds", "-1"],
+    ["simulate", "--gap", "nan"],
+    ["simulate", "--environment", ""],
+    ["simulate", "--checkpoints", "1" + "0" * 9],
+    ["simulate", "--plot", f"{'long' * 100}.png"],
+    ["simulate", "--instance", "nan.json"],
+    ["simulate", "--instance", "directory.csv"],
+    ["compare", "--checkpoints", "log:1" + "0" * 9],
+    ["compare", "--rounds", "1e6"],
+    ["compare", "directory.csv"],
+    ["compare", "broken.json"],
+    ["compare", "--out", "broken.json"],
     ["simulate", "--runs", "0"],
     ["simulate", "--runs", "-3", "--environment", "paper"],
     ["simulate", "--seed", "-1"],
@@ -334,6 +347,11 @@ BAD = [
     ["solve", "broken.json"],
     ["solve", "negative.csv"],
     ["solve", "empty.csv"],
+    ["solve", ""],
+    ["solve", "directory.csv"],
+    ["solve", "nan.csv"],
+    ["solve", "bytes.csv"],
+    ["solve", "hidden.csv"],
     ["solve", "negative.csv", "--welfare", "nahs"],
     ["slove"],
 ]
@@ -344,6 +362,10 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], run: Ru
     Path("broken.json").write_text('{"preferences": [[')
     Path("negative.csv").write_text("1,-1\n")
     Path("empty.csv").write_text("")
+    Path("nan.csv").write_text("a,b\n1,nan\n")
+    Path("nan.json").write_text('{"preferences": [[[0.5, NaN], [0.5, 0.5]]]}')
+    Path("bytes.csv").write_bytes(bytes(range(256)))
+    Path("hidden.csv").write_text("a,\u202eb\n1,2\n", encoding="utf-8")
     Path("directory.csv").mkdir()
     Instance([[[0.5, 0.5], [0.5, 0.5]]]).save("no_winner.json")
     before = sorted(Path().rglob("*"))
@@ -353,6 +375,37 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], run: Ru
     assert result.out == ""
     assert re.fullmatch(r"error: \S.*\n", result.err)
     assert sorted(Path().rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--rounds", "1e6"], "Invalid value for '--rounds': give a whole number, like 1000."),
+        (["--gap", "wide"], "Invalid value for '--gap': give a number, like 0.1."),
+        (["--learner", "Fair-ETC"], "there is no learner 'Fair-ETC': did you mean 'fair-etc'?"),
+        (["--welfare", "NASH"], "there is no welfare 'NASH': did you mean 'nash'?"),
+    ],
+)
+def test_errors_say_what_to_give_instead(arguments: list[str], said: str, run: Run) -> None:
+    assert run("simulate", *arguments) == Result(2, "", f"error: {said}\n")
+
+
+def test_names_of_all_kinds_are_shown_as_they_are(run: Run) -> None:
+    arms = ["[bold]x[/bold]", "[/]", ":smile:", "👩‍💻", "寿司", "שלום", "x" * 500]
+    text = f",{','.join(arms)}\n[red]Ada[/red],{','.join('1' for _ in arms)}\n"
+    result = run("solve", "-", stdin=text.encode())
+    assert (result.code, result.err) == (0, "")
+    squeezed = re.sub(r"\s+", "", result.out)
+    for name in [*arms[:-1], "[red]Ada[/red]"]:
+        assert name in squeezed
+    assert squeezed.count("x") >= 500
+
+
+def test_numbers_of_all_sizes_fit(run: Run) -> None:
+    out = run("solve", "-", stdin=b"1e300,1e-300\n1e-300,1e-300\n").out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "1e+300" in out
+    assert "1e-300" in out
 
 
 def test_outputs_are_checked_before_the_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -182,9 +182,9 @@ def test_failures_are_told(compare: Compare) -> None:
     assert code == 1
     assert "uniform" in out
     assert "own_learners" not in out
-    assert err.startswith("error: 1 simulations failed")
+    assert err.startswith("error: 1 simulation failed")
     assert "ArithmeticError: nothing adds up" in err
-    assert "1 simulations failed" in Path("comparison/report.html").read_text()
+    assert "left out of everything: 1." in Path("comparison/report.html").read_text()
     code, out, err = compare("--learner", "own_learners:Failing", *flags)
     assert code == 1
     assert out == f"report: {Path('comparison/report.html')}\n"

@@ -659,7 +659,7 @@ def test_a_failure_is_said_and_listed(
 
     monkeypatch.setattr(reproduction, "sweep", failing)
     assert command(["reproduce", "figure2", "--out", str(tmp_path), "--runs", "3"]) == 1
-    assert "1 simulations failed" in capsys.readouterr().err
+    assert "1 simulation failed" in capsys.readouterr().err
     assert "it is &lt;lost&gt;" in (tmp_path / "report.html").read_text()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from typing import Annotated, Any
 
@@ -66,7 +67,14 @@ def run(arguments: list[str]) -> int:
         # A wrong option or argument; where typer keeps the class of it depends on the version.
         if not hasattr(error, "format_message"):
             raise
-        return fail(error.format_message())
+        return fail(_plain(error.format_message()))
+
+
+def _plain(message: str) -> str:
+    """Say what to give in place of what is not a number."""
+    whole = "give a whole number, like 1000."
+    message = re.sub(r"Input should be a valid integer.*", whole, message)
+    return re.sub(r"Input should be a valid number.*", "give a number, like 0.1.", message)
 
 
 def _show_version(asked: bool) -> None:

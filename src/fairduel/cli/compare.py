@@ -10,7 +10,7 @@ import typer
 
 from fairduel.cli import complete
 from fairduel.cli.options import Quiet, Scheduler, Workers
-from fairduel.cli.output import console, fail
+from fairduel.cli.output import console, counted_failures, fail
 
 
 def compare(
@@ -113,8 +113,8 @@ def compare(
         first = results.failures[0]
         raise typer.Exit(
             fail(
-                f"{len(results.failures)} simulations failed, the first being {first.cell} "
-                f"({first.reason}): see {out / 'failures.json'}.",
+                f"{counted_failures(results.failures)}, the first being {first.cell} "
+                f"({first.reason.rstrip('.')}): see {out / 'failures.json'}.",
                 1,
             )
         )

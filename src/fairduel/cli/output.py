@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,9 +31,9 @@ def check_output(path: Path | None, suffixes: Iterable[str]) -> None:
 
 def _writable(target: Path) -> bool:
     """Return whether a file can be created or replaced; only trying tells for sure."""
-    if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
-        return False
     try:
+        if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
+            return False
         tempfile.TemporaryFile(dir=target.parent).close()
     except OSError:
         return False
@@ -60,6 +60,11 @@ def console() -> Console:
 
     # Names are shown as they are, whatever brackets and colons they have.
     return Console(markup=False, emoji=False, highlight=False)
+
+
+def counted_failures(failures: Sequence[object]) -> str:
+    """Say how many simulations failed."""
+    return "1 simulation failed" if len(failures) == 1 else f"{len(failures)} simulations failed"
 
 
 def fail(message: str, code: int = 2) -> int:

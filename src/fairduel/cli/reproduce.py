@@ -10,7 +10,7 @@ import typer
 
 from fairduel.cli import complete
 from fairduel.cli.options import Quiet, Scheduler, Workers
-from fairduel.cli.output import fail
+from fairduel.cli.output import counted_failures, fail
 
 DATA_MISSING = 3  # exit code if data have to be downloaded first
 
@@ -67,8 +67,6 @@ def reproduce(
         sys.stdout.write(f"{len(made.document.claims)} claims: {counted(made.document.claims)}\n")
     sys.stdout.write(f"report: {made.page}\n")
     if made.failures:
-        raise typer.Exit(
-            fail(f"{len(made.failures)} simulations failed: the report lists them.", 1)
-        )
+        raise typer.Exit(fail(f"{counted_failures(made.failures)}: the report lists them.", 1))
     if made.missing:
         raise typer.Exit(fail(made.missing, DATA_MISSING))

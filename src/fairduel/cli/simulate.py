@@ -120,7 +120,7 @@ def simulate(
     problem, place = _environment(environment, instance, sizes)
     results = compare(
         learners,
-        {str(instance) if instance is not None else environment or "random": place},
+        {problem.get("instance") or problem["environment"]: place},
         rounds,
         runs=runs,
         seed=seed,
@@ -156,9 +156,10 @@ def _environment(
 
     given = {size: value for size, value in sizes.items() if value is not None}
     if file is None:
-        place = specs.sized_environment(name or "random", given)
+        name = "random" if name is None else name
+        place = specs.sized_environment(name, given)
         shown = {size: value for size, value in vars(place).items() if value is not None}
-        return {"environment": name or "random"} | shown, place
+        return {"environment": name} | shown, place
     for option in (("environment",) if name is not None else ()) + tuple(given):
         # Other ways to say what to play would contradict the file.
         raise InputError(f"--instance and --{option} do not go together: leave out one.")

@@ -20,6 +20,8 @@ from fairduel.welfare import Nash, Solution, Welfare
 
 KEYS = ("scores", "users", "arms", "weights")
 
+MOST = 1e300  # of a score, so that sums over users are finite
+
 # What may stand above a column of users' names.
 CORNERS = ("", "user", "users")
 
@@ -166,10 +168,10 @@ def _table(
 
 
 def _score(value: float | None, cell: object, user: str, arm: str, place: str = "") -> float:
-    if value is None or not 0.0 <= value < math.inf:
+    if value is None or not 0.0 <= value <= MOST:
         raise InputError(
             f"{place}the score of arm {arm!r} for user {user!r} is {cell!r}: "
-            "give a number from 0 up."
+            f"give a number from 0 to {MOST:g}."
         )
     return value
 

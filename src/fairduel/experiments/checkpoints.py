@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 from fairduel._arrays import Ints
 from fairduel._checks import one_of, whole_number
-from fairduel.simulation.trajectory import linear_checkpoints, logarithmic_checkpoints
+from fairduel.simulation.trajectory import (
+    MOST_CHECKPOINTS,
+    linear_checkpoints,
+    logarithmic_checkpoints,
+)
 
 SPACINGS = {"linear": linear_checkpoints, "log": logarithmic_checkpoints}
 
@@ -19,7 +23,7 @@ class Checkpoints:
     spacing: str = "linear"
 
     def __post_init__(self) -> None:
-        whole_number("the number of checkpoints", self.count)
+        whole_number("the number of checkpoints", self.count, 1, MOST_CHECKPOINTS)
         one_of("spacing of checkpoints", self.spacing, SPACINGS)
 
     def of(self, rounds: int) -> Ints:

@@ -210,6 +210,6 @@ def _failures(results: Results) -> list[Block]:
         return []
     rows = tuple((str(failure.cell), failure.reason) for failure in results.failures)
     return [
-        Caution(f"{len(rows)} simulations failed and are left out of everything."),
+        Caution(f"Simulations that failed and are left out of everything: {len(rows)}."),
         Table(("Cell", "Reason"), rows, names=2),
     ]

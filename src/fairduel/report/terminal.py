@@ -191,7 +191,8 @@ def certificate(solution: Solution, welfare: Welfare) -> str:
 def _two_columns(name: str, value: str, rows: Iterable[tuple[str, float]]) -> Table:
     table = _table(name, value)
     for label, number in rows:
-        table.add_row(label, f"{number:.6f}")
+        plain = number == 0.0 or 1e-4 <= number < 1e7
+        table.add_row(label, f"{number:.6f}" if plain else f"{number:.6g}")
     return table
 
 
