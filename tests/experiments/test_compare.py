@@ -23,6 +23,7 @@ from fairduel.experiments import comparison
 from fairduel.experiments.grid import short_label
 from fairduel.instance import Instance
 from fairduel.learners import Learner
+from fairduel.report import made, write
 from fairduel.report.markdown import to_markdown
 from fairduel.report.summary import IDENTIFYING
 from own_learners import Failing
@@ -178,6 +179,43 @@ def test_curves_are_means_over_runs(three_runs: Results) -> None:
     assert first.rounds.tolist() == [5000, 10000, 15000, 20000]
     np.testing.assert_array_equal(first.regret, regrets(three_runs, "fair"))
     assert first.utilities.shape == (3, 3)
+
+
+def test_a_report_is_drawn_again_only_where_it_would_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[str] = []
+
+    def drawing(figure: Any, suffix: str) -> bytes:
+        drawn.append(suffix)
+        return suffix.encode()
+
+    def report(runs: int, folder: str = "out", command: str = "") -> list[str]:
+        found = compare(UniformOverUsers(), PLACE, 10, runs=runs, seed=1, workers=1)
+        drawn.clear()
+        assert found.report(tmp_path / folder, command) == tmp_path / folder / "report.html"
+        return [*drawn]
+
+    monkeypatch.setattr(comparison, "image", drawing)
+    monkeypatch.setattr(write, "image", drawing)
+    monkeypatch.setattr(write, "svg_element", lambda figure, name: "<svg></svg>")
+    assert report(runs=1) == [".png", ".png"]  # the curves, and the regret
+    before = (tmp_path / "out" / "report.md").stat()
+    assert report(runs=1) == []
+    assert (tmp_path / "out" / "report.md").stat() == before
+    assert report(runs=2)  # other numbers
+    assert report(runs=2, command="fairduel compare")
+    assert report(runs=2, folder="other")
+    assert report(runs=2, command="fairduel compare") == []
+    for damage in ("report.md", "report.html", "regret.png", "figures/curves1.png"):
+        (tmp_path / "out" / damage).write_text("changed")
+        assert report(runs=2, command="fairduel compare")
+        (tmp_path / "out" / damage).unlink()
+        assert report(runs=2, command="fairduel compare")
+    (tmp_path / "out" / made.STAMP).write_text("[]")
+    assert report(runs=2, command="fairduel compare")
+    monkeypatch.setattr(made, "version", lambda name: "another matplotlib")
+    assert report(runs=2, command="fairduel compare")
 
 
 def test_notebooks_show_tables(three_runs: Results) -> None:

@@ -379,7 +379,7 @@ def chained(*items: dict[str, Any]) -> bytes:
         ({"asked": 2, "left": "x", "right": "z", "listen": True}, "it is damaged"),
         ({"told": 2, "answers": {"ann": "x"}}, "there is no duel 2"),
         ({"told": 1, "answers": {"dan": "x"}}, "'dan' is not a user"),
-        ({"told": 1, "answers": ["x"]}, "the answers are"),
+        ({"told": 1, "answers": ["x"]}, "the answers to duel 1 are"),
         ({"withdrawn": 1}, "line 4 holds an event that this fairduel does not know: update"),
     ],
 )

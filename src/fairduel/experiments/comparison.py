@@ -18,6 +18,7 @@ from fairduel.report import figures
 from fairduel.report.document import Block, Caution, Document, Picture, Section, Table
 from fairduel.report.html import table_html
 from fairduel.report.learners_figure import RunsOf, learners_figure
+from fairduel.report.made import digest, is_made, note_made
 from fairduel.report.metrics import METRICS
 from fairduel.report.numbers import plus_minus
 from fairduel.report.provenance import machine
@@ -99,10 +100,20 @@ def html_tables(results: Results) -> str:
 
 
 def write(results: Results, folder: Path, command: str = "") -> Path:
-    """Write the report and the picture of the regret; return the path of the page."""
-    page, _ = write_report(document(results, command), folder)
+    """Write the report and the picture of the regret; return the path of the page.
+
+    What is there already, and would be the same, is left alone.
+    """
+    wanted = document(results, command)
+    stamp = digest(wanted, [Path(__file__).read_text(), *results.keys])
+    if is_made(folder, stamp):
+        return folder / "report.html"
+    page, text = write_report(wanted, folder)
+    names = [page.name, text.name, *(f"figures/{each.name}.png" for each in wanted.pictures)]
     if _with_results(results):
         write_whole(folder / "regret.png", image(picture(results), ".png"))
+        names.append("regret.png")
+    note_made(folder, stamp, names)
     return page
 
 

@@ -29,8 +29,9 @@ Players = dict[str, tuple[Cell, ...]]  # by the label of a learner: a cell for e
 class Results:
     """The results of cells, and the cells that have none.
 
-    cells: all that were asked for, each once, in that order. failures: those that have no result,
-    and why. folder: where everything is stored; None for what is in memory only.
+    cells: all that were asked for, each once, in that order; keys: what their results are stored
+    under. failures: those that have no result, and why. folder: where everything is stored; None
+    for what is in memory only.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Results:
         folder: Path | None = None,
     ) -> None:
         self.cells = tuple(cells.values())
+        self.keys = tuple(cells)
         place = {id(cell): number for number, cell in enumerate(self.cells)}
         self.failures = tuple(sorted(failures, key=lambda failure: place[id(failure.cell)]))
         self.folder = folder
