@@ -12,12 +12,12 @@ import numpy as np
 
 from fairduel._arrays import Floats
 from fairduel.learners import Learner
-from fairduel.learners._states import replaced
 from fairduel.learners.tournament import Tournament, TournamentState
 from fairduel.offers import Mix, Play, commit
 from fairduel.tally import Tally
 
 RIGHT, WRONG = "exploit", "explore"  # the phases that Examined goes on with
+RASHNESS = 6.5  # delta of a comparison; from 6.58 on its first round would have no duels
 
 
 @dataclass(frozen=True)
@@ -40,41 +40,39 @@ class Told(Learner[int]):
         return np.asarray(np.arange(self.arms) == self.arm, np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class ExaminedState:
-    horizon: int
-    tournament: TournamentState
+@dataclass(frozen=True)
+class Rash(Tournament):
+    """A tournament that is content with far too little: its delta is no probability."""
+
+    def confidence(self, users: int, arms: int, horizon: int) -> float:
+        return RASHNESS * arms
 
 
 @dataclass(frozen=True)
-class Examined(Learner[ExaminedState]):
-    """Identify the winners, and play on in the phase RIGHT or WRONG.
+class Examined(Learner[TournamentState]):
+    """Identify the winners, and play on in the phase RIGHT or WRONG; ``truth`` has the winners.
 
-    truth: each user's winner. most: after how many duels to take the likeliest, finished or not;
-    default: never, so that a tournament that the horizon ends plays in neither phase.
+    A tournament that the horizon ends gets to neither.
     """
 
     truth: tuple[int, ...]
     tournament: Tournament = field(default_factory=Tournament)
-    most: int | None = None
 
-    def init(self, users: int, arms: int, horizon: int, seed: int) -> ExaminedState:
-        budget = horizon if self.most is None else min(self.most, horizon)
-        return ExaminedState(horizon, self.tournament.init(users, arms, budget, seed))
+    def init(self, users: int, arms: int, horizon: int, seed: int) -> TournamentState:
+        return self.tournament.init(users, arms, horizon, seed)
 
-    def ask(self, state: ExaminedState) -> tuple[Play, ExaminedState]:
-        duels, tournament = self.tournament.ask(state.tournament)
-        state = replaced(state, tournament=tournament)
+    def ask(self, state: TournamentState) -> tuple[Play, TournamentState]:
+        duels, state = self.tournament.ask(state)
         if duels is not None:
             return duels, state
         policy = self.policy(state)
-        right = np.array_equal(self.tournament.winners(tournament), self.truth)
-        left = max(state.horizon - tournament.tally.rounds, 1)
+        right = np.array_equal(self.tournament.winners(state), self.truth)
+        left = max(state.budget - state.tally.rounds, 1)
         return Mix(policy, policy, left, RIGHT if right else WRONG, listen=False), state
 
-    def tell(self, state: ExaminedState, tally: Tally) -> ExaminedState:
-        return replaced(state, tournament=self.tournament.tell(state.tournament, tally))
+    def tell(self, state: TournamentState, tally: Tally) -> TournamentState:
+        return self.tournament.tell(state, tally)
 
-    def policy(self, state: ExaminedState) -> Floats:
-        arms = state.tournament.candidates.shape[1]
+    def policy(self, state: TournamentState) -> Floats:
+        arms = state.candidates.shape[1]
         return np.full(arms, 1.0 / arms)

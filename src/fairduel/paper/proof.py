@@ -155,9 +155,7 @@ def answers_apart(case: Hardness) -> tuple[float, bool]:
     And whether it is that of user r on the pair of b and a_m, and of no other user or pair.
     """
     plain = Hardness(case.users, case.arms, case.epsilon, case.rounds, 0).preferences
-    apart = np.maximum(
-        divergence(plain, case.preferences), divergence(case.preferences, plain)
-    )
+    apart = np.maximum(divergence(plain, case.preferences), divergence(case.preferences, plain))
     places = {tuple(place) for place in np.argwhere(apart > 0).tolist()}
     reference, wanted = case.good, case.wanted - 1
     return float(apart.max()), places == {
@@ -228,13 +226,13 @@ def claims() -> tuple[Claim, ...]:
     )
 
 
-def never_below(what: str, differences: Sequence[float]) -> Finding:
+def never_below(what: str, differences: Sequence[float] | Floats) -> Finding:
     """Judge whether one thing is never less than another."""
     worst = round(min(differences), 12)  # what is left of an equality is 0
     return fact(f"{what}: {signed(worst)} at the least", worst >= -ROUNDING)
 
 
-def never_above(what: str, shares: Sequence[float]) -> Finding:
+def never_above(what: str, shares: Sequence[float] | Floats) -> Finding:
     """Judge whether nothing is more than the whole of what is allowed."""
     worst = max(shares)
     return fact(f"{what}: {number(worst)} at the most", worst <= 1 + ROUNDING)
@@ -266,7 +264,7 @@ def _remark_1(grid: Sequence[Hardness]) -> Claim:
     return Claim(
         "remark-1",
         "A.1",
-        "“NSW(π′, s) ≥ NSW(π, s)”: what a policy gives to a bad winner is better given to a good "
+        "“NSW(π', s) ≥ NSW(π, s)”: what a policy gives to a bad winner is better given to a good "
         "one, even one that is not the best.",
         (never_below(what, [remark_1(case, case.scores) for case in grid]),),
         f"{POLICY_NOTE} Control: the same scores with an ε that the proof leaves out.",
@@ -275,26 +273,26 @@ def _remark_1(grid: Sequence[Hardness]) -> Claim:
 
 
 def _remark_2(grid: Sequence[Hardness]) -> Claim:
-    what = "regret of a round − ({}π(b) − ε − Dε′)"
+    what = "regret of a round − ({}π(b) − ε − Dε')"
     return Claim(
         "remark-2",
         "A.1",
-        "“r_t ≥ ½ π^t(b) − ε − Dε′”: whoever plays b pays for it.",
+        "“r_t ≥ ½ π^t(b) − ε − Dε'”: whoever plays b pays for it.",
         (never_below(what.format("½ "), [remark_2(case) for case in grid]),),
         "On I^0, where the remark is needed; the other policy of the round is taken as the best, "
-        f"so that this is the least that b costs. {POLICY_NOTE} Control: π(b) in place of its half.",
+        f"so that this is the least that b costs. {POLICY_NOTE} Control: π(b) without the half.",
         (must_fail(never_below(what.format(""), [remark_2(case, part=1.0) for case in grid])),),
     )
 
 
 def _gap(grid: Sequence[Hardness]) -> Claim:
-    what = "regret of a round − ({}ε(1 − π(m)) − 2ε′D)"
+    what = "regret of a round − ({}ε(1 − π(m)) − 2ε'D)"
     return Claim(
         "regret-of-not-knowing",
         "A.1",
-        "“r_t ≥ −2ε′D + ε(2 − π^t(m) − π′^t(m))”: whoever does not play a_m pays for it.",
+        "“r_t ≥ −2ε'D + ε(2 − π^t(m) − π'^t(m))”: whoever does not play a_m pays for it.",
         (never_below(what.format("2"), [gap(case) for case in grid]),),
-        f"For π = π′, and with it for any two. {POLICY_NOTE} Control: 3ε in place of 2ε.",
+        f"For π = π', and with it for any two. {POLICY_NOTE} Control: 3ε in place of 2ε.",
         (must_fail(never_below(what.format("3"), [gap(case, times=3.0) for case in grid])),),
     )
 
@@ -308,7 +306,7 @@ def _divergence(grid: Sequence[Hardness]) -> Claim:
     return Claim(
         "kl-step",
         "A.1",
-        "“D_KL(Ber(0.5+ε′), Ber(0.5+ε+ε′)) ≤ ε² / (0.25 − (ε+ε′)²) ≤ 6ε²”, and 0 unless b meets "
+        "“D_KL(Ber(0.5+ε'), Ber(0.5+ε+ε')) ≤ ε² / (0.25 − (ε+ε')²) ≤ 6ε²”, and 0 unless b meets "
         "a_m: an answer says little about m.",
         (
             fact(
@@ -316,10 +314,8 @@ def _divergence(grid: Sequence[Hardness]) -> Claim:
                 f"{alone} of {len(grid)} instances",
                 alone == len(grid),
             ),
-            never_above("divergence / (ε² / (0.25 − (ε+ε′)²))", shares),
-            never_above(
-                "(ε² / (0.25 − (ε+ε′)²)) / 6ε²", [limit / KL_FACTOR for limit in limits]
-            ),
+            never_above("divergence / (ε² / (0.25 − (ε+ε')²))", shares),
+            never_above("(ε² / (0.25 − (ε+ε')²)) / 6ε²", [limit / KL_FACTOR for limit in limits]),
         ),
         f"{_span()}. The proof needs the divergence of I^0 from I^m and prints that of I^m from "
         "I^0; taken is the larger of the two, so both are meant. Control: ε² in place of 6ε².",
@@ -339,7 +335,7 @@ def _information(players: Sequence[tuple[Hardness, int]]) -> Claim:
     return Claim(
         "bound-from-answers",
         "A.1",
-        "The proof's bound on mean regret, 2εT − 4εT √(Σ D_KL / 2|Ā|) − 2εT / |Ā| − 2ε′DT, holds "
+        "The proof's bound on mean regret, 2εT − 4εT √(Σ D_KL / 2|Ā|) − 2εT / |Ā| − 2ε'DT, holds "
         "for any learner, by what its own answers can tell of m.",
         (never_above(f"bound / regret of {len(players)} learners", shares),),
         f"D = K from {SQUARES[0]} to {SQUARES[-1]}, T = {HORIZONS[0]:,} and {HORIZONS[1]:,}, the "
