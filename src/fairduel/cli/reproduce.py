@@ -19,8 +19,8 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="NAME...",
-            help="table1, figure1, figure2, figure3, lower-bound, upper-bound, or all of these; "
-            "and beyond.",
+            help="table1, figure1, figure2, figure3, lower-bound, upper-bound, algorithms, "
+            "lemmas, or all of these; and beyond.",
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for the report.")] = Path(
