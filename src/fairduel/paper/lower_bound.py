@@ -89,7 +89,7 @@ class Setting:
         only 1 - 2 epsilon; b gives 1 to r; no other arm gives r or the first user anything.
         """
         first, reference = utilities[:, 0], utilities[:, self.winners // 2]
-        return np.asarray(2 * (reference - (1 - 2 * self.hardness) * first))
+        return np.rint(2 * (reference - (1 - 2 * self.hardness) * first))
 
     @property
     def upper_rate(self) -> float:
