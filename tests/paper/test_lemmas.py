@@ -194,3 +194,27 @@ def test_a_policy_that_leaves_users_out_is_not_proportional() -> None:
 def test_instances_alike_but_for_m_cost_an_insider_the_same() -> None:
     third = replace(SQUARE, wanted=3)
     assert math.isclose(insider(SQUARE, 2)[0], insider(third, 2)[0], rel_tol=1e-9)
+
+
+def test_the_steps_are_as_sharp_as_the_proof_has_them() -> None:
+    """What is left over is of the size of epsilon', so a weaker step would not do."""
+    for step in (proof.gap(CASE), proof.remark_2(replace(CASE, wanted=0))):
+        assert 0 <= step < 10 * CASE.users * CASE.epsilon_prime < CASE.epsilon / 20
+    np.testing.assert_allclose(lemmas._shares(Nash(), [np.eye(4)]), 0.0, atol=1e-9)
+
+
+def test_chances_are_added_up_over_users_arms_and_numbers_of_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lemmas, "HOEFFDING_SIZES", ((2, 3),))
+    monkeypatch.setattr(lemmas, "TIMES", (5,))
+    monkeypatch.setattr(lemmas, "_means", lambda users, arms: [0.3])
+    later = sum(
+        float(off_by(0.3, np.array([n]), np.array([math.sqrt(2 * math.log(30) / n) / 4]))[0])
+        for n in range(1, 6)
+    )
+    assert later > 0
+    assert math.isclose(lemmas._later(4.0)[0], 6 * later / (2 / 30**3))
+    width = np.array([math.sqrt(math.log(6 * 50) / 5) / 4])
+    once = float(off_by(0.3, np.array([5]), width)[0])
+    assert math.isclose(lemmas._explored(4.0)[0], 6 * once / (2 / (6 * 50**2)))

@@ -98,8 +98,9 @@ class Algorithms:
             Text(
                 "What Section 4 says of the algorithms besides their bounds. Tournaments: "
                 f"D = {USERS}, K = {ARMS}, every pair at 1/2 ± a gap, δ = {DELTA}. Recovery: "
-                f"{PLACE!r}, T = {ROUNDS:,}, winners known, and every pair asked about once before "
-                "the first policy, so that early estimates are as poor as they can be."
+                f"random instances, D = {PLACE.users}, K = {PLACE.arms}, T = {ROUNDS:,}, winners "
+                "known, and every pair asked about once before the first policy, so that early "
+                "estimates are as poor as they can be."
             ),
             _recovery_table(rates),
             _solve_table(counts),
@@ -309,7 +310,7 @@ def _range(counts: Sequence[Sequence[int]]) -> str:
 
 def _solve_table(counts: Counts) -> Table:
     rows = tuple(
-        (label, *(number(float(np.mean(each))) for each in by_rounds))
+        (label, *(f"{np.mean(each):,.0f}" for each in by_rounds))
         for label, by_rounds in counts.items()
     )
     head = ("Learner", *(f"T = {rounds:,}" for rounds in SOLVE_ROUNDS))

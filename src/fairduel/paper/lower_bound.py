@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -334,17 +334,16 @@ class LowerBound:
 
     def _own(self, results: Results) -> Claim:
         """Judge regrets against what the learner's own questions leave open."""
-        findings = [
-            more(
-                f"{LABELS[learner]}, {_named(setting)}: regret − bound for {number(asked)} plays "
-                "of b",
-                results.final(setting.cells(learner, self.runs), "regret"),
-                setting.own_bound(asked),
-            )
-            for setting in self.best_learner.settings
-            for learner in (*FAIR, VOI)
-            for asked in [self._asked(results, setting, learner)]
-        ]
+        findings, ratios = [], {}
+        for setting in self.best_learner.settings:
+            for learner in (*FAIR, VOI):
+                asked = self._asked(results, setting, learner)
+                who = f"{LABELS[learner]}, {_named(setting)}"
+                regrets = results.final(setting.cells(learner, self.runs), "regret")
+                bound = setting.own_bound(asked)
+                what = f"{who}: regret − bound for {number(asked)} plays of b"
+                findings.append(more(what, regrets, bound))
+                ratios[who] = average(regrets) / bound
         controls = [
             more(
                 f"Told a_m, {_named(setting)}: bound for no play of b − regret",
@@ -361,6 +360,7 @@ class LowerBound:
             tuple(findings),
             "That is the step before the proof puts in the most that any learner can afford. It "
             "has a bound for each learner: the fewer its questions, the more it must lose. "
+            f"{_nearest(ratios)}"
             "Control: a learner that is told a_m plays b never, and loses nothing.",
             tuple(controls),
         )
@@ -414,6 +414,15 @@ BY_DESIGN = (
     "learners explore as often as the upper bounds say, whatever they hear, so their regret grows "
     "at least as fast on any instance where exploring costs."
 )
+
+
+def _nearest(ratios: Mapping[str, float]) -> str:
+    """Say who comes nearest to a bound, if anything is known."""
+    there = {who: ratio for who, ratio in ratios.items() if not math.isnan(ratio)}
+    if not there:
+        return ""
+    who = min(there, key=lambda each: there[each])
+    return f"The nearest to its bound is {who}, with {there[who]:.1f} times as much. "
 
 
 def _named(setting: Setting) -> str:

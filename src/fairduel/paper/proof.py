@@ -318,7 +318,7 @@ def _divergence(grid: Sequence[Hardness]) -> Claim:
             never_above("(ε² / (0.25 − (ε+ε')²)) / 6ε²", [limit / KL_FACTOR for limit in limits]),
         ),
         f"{_span()}. The proof needs the divergence of I^0 from I^m and prints that of I^m from "
-        "I^0; taken is the larger of the two, so both are meant. Control: ε² in place of 6ε².",
+        "I^0; taken is the larger of the two, so that it covers both. Control: ε² in place of 6ε².",
         (must_fail(never_above("divergence / ε²", squares)),),
     )
 
