@@ -200,6 +200,8 @@ def test_the_steps_are_as_sharp_as_the_proof_has_them() -> None:
     """What is left over is of the size of epsilon', so a weaker step would not do."""
     for step in (proof.gap(CASE), proof.remark_2(replace(CASE, wanted=0))):
         assert 0 <= step < 10 * CASE.users * CASE.epsilon_prime < CASE.epsilon / 20
+    assert proof.gap(CASE, times=2.02) < 0  # where another good winner is played
+    assert proof.remark_2(replace(CASE, wanted=0), part=0.51) < 0  # where b is
     np.testing.assert_allclose(lemmas._shares(Nash(), [np.eye(4)]), 0.0, atol=1e-9)
 
 
