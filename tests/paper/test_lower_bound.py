@@ -22,7 +22,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Play little enough for a test."""
     monkeypatch.setattr(lower_bound, "SQUARES", (4,))
     monkeypatch.setattr(lower_bound, "HORIZONS", (10**3, 10**4))
-    monkeypatch.setattr(lower_bound, "VOI_HORIZONS", (10**3,))
+    monkeypatch.setattr(lower_bound, "VOI_HORIZONS", (10**2, 10**3))
     monkeypatch.setattr(lower_bound, "SIDES", (4, 6))
     monkeypatch.setattr(lower_bound, "SIDE_ROUNDS", 10**3)
 

@@ -162,11 +162,12 @@ class LowerBound:
 
     def _check_cells(self) -> Iterator[Cell]:
         """Return the control, and what tells how often b is played when there is no a_m."""
-        for side in SQUARES:
-            for setting in self.over_time["fair-etc", side].settings:
+        for series in (*self.over_time.values(), self.best_learner):
+            for setting in series.settings:
                 yield from setting.cells(TOLD, self.runs)
         for setting in self.best_learner.settings:
             for learner in (*FAIR, VOI):
+                yield from setting.cells(learner, self.runs)
                 yield from setting.cells(learner, self.runs, perturbed=False)
 
     def _series_cells(self) -> list[Cell]:
@@ -241,9 +242,10 @@ class LowerBound:
 
     def _slopes(self, results: Results) -> Table:
         rows = []
-        for (learner, side), series in self.over_time.items():
+        over_time = [*self.over_time.items(), ((VOI, SQUARES[0]), self.best_learner)]
+        for (learner, side), series in over_time:
             name = f"T from {series.x[0]:,} to {series.x[-1]:,}, D = K = {side}"
-            rows.append((name, LEARNERS[learner], *self._slope(results, series), "0.6667"))
+            rows.append((name, LABELS[learner], *self._slope(results, series), "0.6667"))
         for (learner, way), series in self.over_side.items():
             name = f"M from {SIDES[0]} to {SIDES[-1]}, {way}"
             rows.append((name, LEARNERS[learner], *self._slope(results, series), "0.3333"))
