@@ -58,7 +58,8 @@ def _record(key: str, cell: Cell) -> Record:
     rounds = cell.checkpoints.of(cell.rounds)
     phases = {"identify": 100 + cell.run, "explore": 50, "exploit": 10}
     curves = _curves(cell, rounds.astype(float))
-    return Record(key, rounds, curves, np.ones(2), 0.004, phases, 0.1)
+    utilities = np.ones(getattr(cell.environment, "users", 2))
+    return Record(key, rounds, curves, utilities, 0.004, phases, 0.1)
 
 
 def _curves(cell: Cell, rounds: Floats) -> dict[str, Floats]:

@@ -14,6 +14,7 @@ from fairduel.report.criterion import (
     few_runs,
     more,
     more_between,
+    rarer,
 )
 from fairduel.report.document import Claim, Verdict
 from fairduel.report.numbers import interval
@@ -38,6 +39,18 @@ def test_pairing_sees_what_two_samples_do_not() -> None:
     assert more("", high, low).verdict is Verdict.HOLDS
     assert more_between("", high, low).verdict is Verdict.NOISE
     assert more_between("", high + 20, low).verdict is Verdict.HOLDS
+
+
+def test_what_is_rare_is_judged_by_an_exact_interval() -> None:
+    # None in 73 leaves at most 1 - 0.025^(1/73) = 4.93 %; in 72 it leaves 4.99 %, in 71 5.06 %.
+    assert rarer("", 0, 72, 0.05).verdict is Verdict.HOLDS
+    assert rarer("", 0, 71, 0.05).verdict is Verdict.NOISE
+    assert rarer("", 8, 100, 0.05).verdict is Verdict.NOISE
+    assert rarer("", 30, 100, 0.05).verdict is Verdict.FAILS
+    assert rarer("", 0, 1, 0.05).verdict is Verdict.UNKNOWN
+    found = rarer("mistakes", 1, 200, 0.05)
+    assert described(found) == "mistakes: 1 of 200, from 0.01% to 2.75%"
+    assert found.runs == 200
 
 
 def test_failed_runs_are_left_out() -> None:

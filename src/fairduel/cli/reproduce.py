@@ -20,8 +20,8 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="NAME...",
-            help="table1, figure1, figure2, figure3, upper-bound, lower-bound or all of these, "
-            "and beyond.",
+            help="table1, figure1, figure2, figure3, lower-bound, upper-bound, algorithms, "
+            "lemmas, or all of these; and beyond.",
             autocompletion=complete.experiments,
         ),
     ],

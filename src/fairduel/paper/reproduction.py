@@ -19,12 +19,14 @@ from fairduel.experiments import Results, sweep
 from fairduel.experiments.comparison import source_digest
 from fairduel.experiments.pool import check_not_a_worker
 from fairduel.experiments.progress import can_go_on
+from fairduel.paper.algorithms import Algorithms
 from fairduel.paper.beyond import Beyond
 from fairduel.paper.experiment import Experiment
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
 from fairduel.paper.figure3 import Figure3
 from fairduel.paper.groups import Groups, prepare
+from fairduel.paper.lemmas import Lemmas
 from fairduel.paper.lower_bound import LowerBound
 from fairduel.paper.table1 import Table1
 from fairduel.paper.upper_bound import UpperBound
@@ -33,7 +35,16 @@ from fairduel.report.document import Block, Caution, Document, Section, Table, T
 from fairduel.report.provenance import machine
 from fairduel.report.write import write_report
 
-PAPER = ("table1", "figure1", "figure2", "figure3", "lower-bound", "upper-bound")
+PAPER = (
+    "table1",
+    "figure1",
+    "figure2",
+    "figure3",
+    "lower-bound",
+    "upper-bound",
+    "algorithms",
+    "lemmas",
+)
 BEYOND = "beyond"
 NAMES = (*PAPER, BEYOND)
 ALL = "all"  # of the paper's
@@ -46,6 +57,8 @@ _SYNTHETIC: dict[str, Callable[[int], Experiment]] = {
     "figure2": Figure2,
     "lower-bound": LowerBound,
     "upper-bound": UpperBound,
+    "algorithms": Algorithms,
+    "lemmas": Lemmas,
 }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from fairduel._arrays import Floats
 from fairduel.report.document import Claim, Finding, Table, Verdict
 from fairduel.report.numbers import PLUS_MINUS, number, signed
-from fairduel.report.statistics import student_interval, welch_interval
+from fairduel.report.statistics import exact_interval, student_interval, welch_interval
 
 CRITERION = (
     "A claim consists of comparisons of the kind “this is more than that”. The difference is "
@@ -60,6 +60,16 @@ def more_between(what: str, larger: Floats, smaller: Floats) -> Finding:
         return no_result(what)
     difference = float(larger.mean() - smaller.mean())
     return _finding(what, difference, welch_interval(larger, smaller), runs)
+
+
+def rarer(what: str, count: int, total: int, limit: float) -> Finding:
+    """Judge whether what happened ``count`` times in ``total`` has a chance below the limit."""
+    if total < ENOUGH:
+        return no_result(what)
+    low, high = exact_interval(count, total)
+    verdict = Verdict.HOLDS if high < limit else Verdict.FAILS if low > limit else Verdict.NOISE
+    shown = f"{what}: {count:,} of {total:,}, from {low:.2%} to {high:.2%}"
+    return Finding(shown, math.nan, math.nan, verdict, total)
 
 
 def fact(what: str, true: bool) -> Finding:

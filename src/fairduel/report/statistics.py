@@ -74,3 +74,11 @@ def wilson_interval(count: int, total: int) -> tuple[float, float]:
 
     low, high = binomtest(count, total).proportion_ci(LEVEL, method="wilson")
     return float(low), float(high)
+
+
+def exact_interval(count: int, total: int) -> tuple[float, float]:
+    """Return the interval of a share by Clopper and Pearson, which holds at every sample size."""
+    from scipy.stats import binomtest
+
+    low, high = binomtest(count, total).proportion_ci(LEVEL, method="exact")
+    return float(low), float(high)
