@@ -17,7 +17,7 @@ from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian, Welfare
 
 
 def some(environment: str, runs: int = 4, seed: int = 0, **sizes: Any) -> list[Instance]:
-    made = specs.sized_environment(environment, sizes)
+    made = specs.environment(environment, sizes)
     return [made.draw(run, 1000, seed) for run in range(runs)]
 
 

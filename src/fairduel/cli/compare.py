@@ -28,7 +28,8 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NAME[:SIZE=VALUE,...]",
-            help="What to play, like random:users=5,arms=10 or file:PATH; may be repeated.",
+            help="What to play, like random:users=5,arms=10, rankings:FILE:as=people or "
+            "file:PATH; may be repeated.",
         ),
     ] = None,
     rounds: Annotated[
