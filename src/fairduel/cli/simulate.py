@@ -80,7 +80,7 @@ def simulate(
     Examples:
       fairduel simulate --users 4 --arms 4 --rounds 50000 --runs 3
       fairduel simulate --environment paper --preset as_run --runs 2 --plot paper.png
-      fairduel simulate --environment bradley-terry:users=5,spread=2,camps=2 --rounds 1000
+      fairduel simulate --environment bradley-terry:users=5,spread=2,camps=2 --rounds 1000 --runs 3
       fairduel simulate --learner fair-etc --learner fair-etc:exploration=0.5 --runs 2
       fairduel simulate --learner fair-eps:tournament.gap_guess=0.01 --runs 2 --json
 

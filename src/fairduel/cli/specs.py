@@ -47,7 +47,8 @@ RANKINGS: dict[str, type[RankedGroups | RankedPeople]] = {
     "people": RankedPeople,
 }
 
-FILE = re.compile(r"(file:.*|rankings:.*?)(?:[:,](\w+=.*))?")
+# The name of a file may have anything in it, and sizes after it have neither colons nor slashes.
+FILE = re.compile(r"(file:.*|rankings:.*?)(?:[:,]((?:\w+=[^:,/\\]*,?)+))?")
 OWN_LEARNER = re.compile(r"(?P<module>[^\W\d][\w.]*):[^\W\d]\w*(:.*)?")
 
 

@@ -72,18 +72,29 @@ def bradley_terry_instance(
     spread = _spread(spread)
     correlation = number_within("correlation", correlation, "from 0 to 1", 0.0, 1.0)
     camps = whole_number("camps", camps, 0, users)
-    agreement = number_within("agreement", agreement, "from 0 to 1", 0.0, 1.0) if camps else 0.0
+    agreement = number_within("agreement", agreement, "from 0 to 1", 0.0, 1.0)
     equal = _equal_pairs(arms, indifferent)
-    rng = random_generator(seed)
+    theta = spread * strengths(users, arms, correlation, camps, agreement, random_generator(seed))
+    tensor = logistic_preferences(theta)
+    for own, matrix in zip(theta, tensor, strict=True):
+        _forget_closest(own, matrix, equal)
+    return Instance(tensor)
+
+
+def strengths(
+    users: int,
+    arms: int,
+    correlation: float,
+    camps: int,
+    agreement: float,
+    rng: np.random.Generator,
+) -> Floats:
+    """Draw (users, arms) strengths of standard deviation 1."""
     common, own = rng.standard_normal(arms), rng.standard_normal((users, arms))
     if camps:
         taste = rng.standard_normal((camps, arms))[np.arange(users) % camps]
         own = math.sqrt(agreement) * taste + math.sqrt(1 - agreement) * own
-    theta = spread * (math.sqrt(correlation) * common + math.sqrt(1 - correlation) * own)
-    tensor = logistic_preferences(theta)
-    for strengths, matrix in zip(theta, tensor, strict=True):
-        _forget_closest(strengths, matrix, equal)
-    return Instance(tensor)
+    return math.sqrt(correlation) * common + math.sqrt(1 - correlation) * own
 
 
 def logistic_preferences(theta: Floats) -> Floats:
@@ -91,12 +102,15 @@ def logistic_preferences(theta: Floats) -> Floats:
 
     The strongest arm wins every duel, be it by the last bit.
     """
-    ahead = theta[:, :, np.newaxis] - theta[:, np.newaxis, :]
-    # This is 1 / (1 + exp(-x)), and nothing overflows.
-    likely = 0.5 + 0.5 * np.tanh(np.abs(ahead) / 2)
-    tensor = np.where(ahead >= 0, likely, 1 - likely)
-    for matrix, best in zip(tensor, theta.argmax(axis=1), strict=True):
-        others = np.delete(np.arange(len(matrix)), best)
+    users, arms = theta.shape
+    tensor = np.empty((users, arms, arms))
+    for own, matrix in zip(theta, tensor, strict=True):
+        ahead = own[:, np.newaxis] - own
+        # This is 1 / (1 + exp(-x)), and nothing overflows.
+        likely = 0.5 + 0.5 * np.tanh(np.abs(ahead) / 2)
+        matrix[:] = np.where(ahead >= 0, likely, 1 - likely)
+        best = int(own.argmax())
+        others = np.delete(np.arange(arms), best)
         set_row(matrix, best, others, winning(matrix[best, others]))
     return tensor
 
