@@ -65,8 +65,8 @@ def bradley_terry_instance(
     favourite stay as they are, so that everybody has a Condorcet winner and the same scores as
     without; that leaves (arms - 2) / arms of the pairs.
 
-    >>> bradley_terry_instance(users=4, arms=5, spread=2, camps=2).has_winner.all()
-    np.True_
+    >>> bradley_terry_instance(users=4, arms=5, spread=2, camps=2).without_winner
+    ()
     """
     users, arms = whole_number("users", users), whole_number("arms", arms)
     spread = _spread(spread)
