@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from fairduel import environments
 from fairduel.environments import (
+    bradley_terry_instance,
     clustered_instance,
     hard_instance,
+    mallows_instance,
     paper_instances,
     random_instance,
 )
@@ -84,6 +86,7 @@ __all__ = [
     "UniformOverUsers",
     "Utilitarian",
     "Welfare",
+    "bradley_terry_instance",
     "clustered_instance",
     "compare",
     "environments",
@@ -91,6 +94,7 @@ __all__ = [
     "identify",
     "linear_checkpoints",
     "logarithmic_checkpoints",
+    "mallows_instance",
     "paper_instances",
     "random_instance",
     "reproduce",

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -211,6 +212,31 @@ def test_json_is_all_there_is_on_stdout(run: Run) -> None:
     assert result.err == "wrote rows.csv\n"
 
 
+def test_environments_with_sizes_of_their_own(run: Run) -> None:
+    Path("meals.soc").write_text("3\n1,soup\n2,rice\n3,stew\n6,6,2\n4,1,2,3\n2,3,2,1\n")
+    flags = ("--learner", "uniform", "--rounds", "50", "--runs", "1", "--json", "--workers", "1")
+
+    def settings(environment: str, *sizes: str) -> dict[str, Any]:
+        result = run("simulate", "--environment", environment, *sizes, *flags)
+        assert result.err == ""
+        shown: dict[str, Any] = json.loads(result.out)["settings"]
+        return {name: shown[name] for name in shown if name not in ("rounds", "runs", "seed")}
+
+    assert settings("mallows:users=3,camps=2", "--arms", "4") == {
+        "environment": "mallows",
+        "users": 3,
+        "arms": 4,
+        "dispersion": 0.5,
+        "camps": 2,
+        "within": 0.6,
+    }
+    assert settings("bradley-terry:spread=2,users=3,arms=4")["spread"] == 2.0
+    people = {"environment": "rankings:meals.soc", "as": "people", "users": 2, "slope": 0.5}
+    assert settings("rankings:meals.soc:as=people,users=2") == people
+    groups = {"environment": "rankings:meals.soc", "as": "groups", "users": 2, "gap": 0.1}
+    assert settings("rankings:meals.soc:people=6", "--users", "2") == groups | {"people": 6}
+
+
 def test_quiet_says_nothing_else(run: Run) -> None:
     assert run(*UNIFORM, "--quiet", "--rows", "rows.json").err == ""
     assert len(json.loads(Path("rows.json").read_text())) == 2 * 100
@@ -307,6 +333,13 @@ BAD = [
     ["simulate", "--environment", "rnadom"],
     ["simulate", "--share", "0.5"],
     ["simulate", "--environment", "paper", "--runs", "31"],
+    ["simulate", "--environment", "bradley-terry:spread=0"],
+    ["simulate", "--environment", "bradley-terry:users=100000,arms=100000"],
+    ["simulate", "--environment", "mallows:camps=11"],
+    ["simulate", "--environment", "mallows:users=100000,arms=100000"],
+    ["simulate", "--environment", "random:users=5", "--users", "5"],
+    ["simulate", "--environment", "rankings:missing.soc"],
+    ["simulate", "--environment", "rankings:negative.csv:users=2"],
     ["simulate", "--rounds", "0"],
     ["simulate", "--rounds", "0", "--log"],
     ["simulate", "--rounds", "1" + "0" * 30],

@@ -2,13 +2,23 @@
 
 import dataclasses
 import itertools
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
 
 from fairduel.cli import specs
-from fairduel.environments import Hard, Random, paper_instances
+from fairduel.data import read_rankings
+from fairduel.environments import (
+    BradleyTerry,
+    Hard,
+    Mallows,
+    Random,
+    RankedGroups,
+    RankedPeople,
+    paper_instances,
+)
 from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, UniformOverUsers, catalogue
@@ -17,7 +27,7 @@ from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian, Welfare
 
 
 def some(environment: str, runs: int = 4, seed: int = 0, **sizes: Any) -> list[Instance]:
-    made = specs.sized_environment(environment, sizes)
+    made = specs.environment(environment, sizes)
     return [made.draw(run, 1000, seed) for run in range(runs)]
 
 
@@ -164,6 +174,13 @@ def test_wrong_environments(environment: str, runs: int, sizes: dict[str, Any], 
         ("random:users", "'users' is not a setting of random"),
         ("random:epsilon=0.1", "no setting of random 'epsilon'"),
         ("file:none.json", "cannot read 'none.json'"),
+        ("bradly-terry", "there is no environment 'bradly-terry': did you mean 'bradley-terry'?"),
+        ("bradley-terry:camps=two", "camps is 'two': give a whole number."),
+        ("mallows:disperson=1", "no setting of mallows 'disperson': did you mean 'dispersion'?"),
+        ("rankings", "cannot use '': rankings are in files that end in .order"),
+        ("rankings:users=3", "cannot use 'users=3': rankings are in files that end in"),
+        ("rankings:none.soc:users=3", "cannot read 'none.soc'"),
+        ("rankings:none.soc:as=peple", "there is no kind of users 'peple': did you mean 'people'?"),
     ],
 )
 def test_wrong_environment_texts(text: str, said: str) -> None:
@@ -177,6 +194,35 @@ def test_environments_by_text() -> None:
     assert specs.environment("hard:epsilon=0.1") == Hard(epsilon=0.1)
     with pytest.raises(InputError, match=r"epsilon is 0\.3: give a number above 0"):
         specs.environment("hard:epsilon=0.3").draw(0, 100, 0)
+
+
+def test_models_of_people_by_text() -> None:
+    made = specs.environment("bradley-terry:spread=2,users=5,arms=10,camps=2")
+    assert made == BradleyTerry(users=5, arms=10, spread=2.0, camps=2)
+    assert specs.environment("mallows:dispersion=0.2,users=3") == Mallows(3, dispersion=0.2)
+
+
+def test_rankings_by_text(tmp_path: Path) -> None:
+    file = tmp_path / "C,some=where:else.soc"
+    file.write_text("2\n1,x\n2,y\n3,3,2\n2,1,2\n1,2,1\n")
+    rankings = read_rankings(file)
+    for text, made in {
+        f"rankings:{file}": RankedGroups(rankings),
+        f"rankings:{file}:users=2,gap=0.2": RankedGroups(rankings, 2, gap=0.2),
+        f"rankings:{file},as=groups,people=3": RankedGroups(rankings, people=3),
+        f"rankings:{file}:as=people,users=2,slope=1": RankedPeople(rankings, 2, 1.0),
+    }.items():
+        assert specs.environment(text) == made
+    with pytest.raises(InputError, match="no setting of rankings 'slope'"):
+        specs.environment(f"rankings:{file}:as=groups,slope=1")
+    with pytest.raises(InputError, match="no setting of rankings 'rankings'"):
+        specs.environment(f"rankings:{file}:rankings=1")
+
+
+def test_sizes_in_the_text_and_beside_it() -> None:
+    assert specs.environment("random:users=5", {"gap": 0.2}) == Random(users=5, gap=0.2)
+    with pytest.raises(InputError, match="the setting 'users' of random is given twice"):
+        specs.environment("random:users=5", {"users": 5})
 
 
 @pytest.mark.parametrize(

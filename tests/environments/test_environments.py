@@ -10,10 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairduel._arrays import Floats
+from fairduel.data import sushi_stand_in
 from fairduel.environments import (
+    bradley_terry_instance,
     clustered_instance,
+    groups_instance,
     hard_instance,
+    mallows_instance,
     paper_instances,
+    people_instance,
     random_instance,
 )
 from fairduel.errors import InputError
@@ -255,6 +260,10 @@ MAKERS: list[Make] = [
     lambda seed: random_instance(3, 4, seed=seed),
     lambda seed: clustered_instance(5, 4, 0.5, seed=seed),
     lambda seed: hard_instance(4, 5, 10, seed=seed),
+    lambda seed: bradley_terry_instance(3, 4, seed=seed),
+    lambda seed: mallows_instance(3, 4, seed=seed),
+    lambda seed: groups_instance(sushi_stand_in(), 3, 50, seed=seed),
+    lambda seed: people_instance(sushi_stand_in(), 3, seed=seed),
 ]
 
 

@@ -31,8 +31,8 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NAME[:SIZE=VALUE,...]",
-            help="What to play, like random:users=5,arms=10 or file:PATH; may be repeated. "
-            "Default: random.",
+            help="What to play, like random:users=5,arms=10, rankings:FILE:as=people or "
+            "file:PATH; may be repeated. Default: random.",
             autocompletion=complete.environments,
         ),
     ] = None,

@@ -37,8 +37,9 @@ def simulate(
     environment: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME",
-            help="What to play: random, clustered, hard or paper; default: random.",
+            metavar="NAME[:SIZE=VALUE,...]",
+            help="What to play: random, clustered, hard, paper, bradley-terry, mallows or "
+            "rankings:FILE; default: random.",
             autocompletion=complete.environments,
         ),
     ] = None,
@@ -100,12 +101,15 @@ def simulate(
     Examples:
       fairduel simulate --users 4 --arms 4 --rounds 50000 --runs 3
       fairduel simulate --environment paper --preset as_run --runs 2 --plot it.png
+      fairduel simulate --environment bradley-terry:spread=2,camps=2 --runs 3
       fairduel simulate --learner uniform --learner fair-etc --runs 2 --json
       fairduel simulate --learner fair-etc:exploration=0.5 --runs 2
       fairduel simulate --learner fair-eps:tournament.gap_guess=0.01 --runs 2
 
     Settings of a learner are the fields of its class, those of its tournament with a dot. A
-    welfare is given by name (welfare=egalitarian) and winners by number (winners=3/0/1).
+    welfare is given by name (welfare=egalitarian) and winners by number (winners=3/0/1). Sizes of
+    an environment are the fields of its class; after rankings:FILE come a colon and as=groups or
+    as=people with the others.
     """
     from fairduel.cli import specs
     from fairduel.experiments import Checkpoints, compare
@@ -157,9 +161,8 @@ def _environment(
     given = {size: value for size, value in sizes.items() if value is not None}
     if file is None:
         name = "random" if name is None else name
-        place = specs.sized_environment(name, given)
-        shown = {size: value for size, value in vars(place).items() if value is not None}
-        return {"environment": name} | shown, place
+        place = specs.environment(name, given)
+        return specs.described(name, place), place
     for option in (("environment",) if name is not None else ()) + tuple(given):
         # Other ways to say what to play would contradict the file.
         raise InputError(f"--instance and --{option} do not go together: leave out one.")

@@ -7,11 +7,24 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar, get_type_hints
 
 from fairduel._checks import one_of
-from fairduel.environments import Clustered, Environment, Fixed, Hard, Paper, Random
+from fairduel.data import read_rankings
+from fairduel.environments import (
+    BradleyTerry,
+    Clustered,
+    Environment,
+    Fixed,
+    Hard,
+    Mallows,
+    Paper,
+    Random,
+    RankedGroups,
+    RankedPeople,
+)
 from fairduel.errors import InputError
 from fairduel.experiments import Checkpoints
 from fairduel.instance import Instance
@@ -21,13 +34,21 @@ from fairduel.welfare.registry import by_name
 
 Settings = TypeVar("Settings")
 
-ENVIRONMENTS: dict[str, Callable[..., Environment]] = {
+ENVIRONMENTS: dict[str, type[Environment]] = {
     "random": Random,
     "clustered": Clustered,
     "hard": Hard,
     "paper": Paper,
+    "bradley-terry": BradleyTerry,
+    "mallows": Mallows,
+}
+RANKINGS: dict[str, type[RankedGroups | RankedPeople]] = {
+    "groups": RankedGroups,
+    "people": RankedPeople,
 }
 
+# The name of a file may have anything in it, and sizes after it have neither colons nor slashes.
+FILE = re.compile(r"(file:.*|rankings:.*?)(?:[:,]((?:\w+=[^:,/\\]*,?)+))?")
 OWN_LEARNER = re.compile(r"(?P<module>[^\W\d][\w.]*):[^\W\d]\w*(:.*)?")
 
 
@@ -86,22 +107,59 @@ def learners(texts: list[str] | None, preset: str = "as_written") -> dict[str, L
     return found
 
 
-def environment(text: str) -> Environment:
+def environment(text: str, sizes: Mapping[str, Any] | None = None) -> Environment:
     """Return what a text like ``random:users=5,arms=10,gap=0.1`` names.
 
-    After the name and a colon come sizes, the fields of the environment's class. ``file:PATH`` is
-    the instance of that file, in every run.
+    After the name and a colon come sizes, the fields of the environment's class; ``sizes`` has
+    more of them, already parsed. ``file:PATH`` is the instance of that file, in every run.
+    ``rankings:PATH`` has the people of a file of rankings as users, and after another colon comes
+    what they are, ``as=groups`` or ``as=people``, and sizes.
     """
-    name, _, listed = text.partition(":")
-    if name == "file":
-        return Fixed(Instance.load(listed))
-    one_of("environment", name, [*ENVIRONMENTS, "file"])
-    readable = get_type_hints(ENVIRONMENTS[name])
-    sizes = {}
-    for size, value in _given(name, listed).items():
+    place, listed = place_of(text)
+    name, _, path = place.partition(":")
+    given = _given(name, listed)
+    make = _environment(name, path, given)
+    readable = {size: hint for size, hint in get_type_hints(make.func).items() if hint in _READERS}
+    settings = dict(sizes or {})
+    for size in settings:
+        if size not in readable:
+            raise InputError(f"the environment {name!r} has no {size}: leave it out.")
+    for size, value in given.items():
         one_of(f"setting of {name}", size, readable)
-        sizes[size] = _read(size, value, readable[size])
-    return ENVIRONMENTS[name](**sizes)
+        if size in settings:
+            raise InputError(f"the setting {size!r} of {name} is given twice: give it once.")
+        settings[size] = _read(size, value, readable[size])
+    made: Environment = make(**settings)
+    return made
+
+
+def _environment(name: str, path: str, given: dict[str, str]) -> partial[Any]:
+    """Return the class of an environment, with what its file holds."""
+    one_of("environment", name, [*ENVIRONMENTS, "rankings", "file"])
+    if name == "file":
+        return partial(Fixed, Instance.load(path))
+    if name == "rankings":
+        users = one_of("kind of users", given.pop("as", "groups"), RANKINGS)
+        return partial(RANKINGS[users], read_rankings(path))
+    return partial(ENVIRONMENTS[name])
+
+
+def place_of(text: str) -> tuple[str, str]:
+    """Return the name of an environment, with the file if it has one, and its listed sizes."""
+    with_file = FILE.fullmatch(text)
+    if with_file is not None:
+        return with_file[1], with_file[2] or ""
+    name, _, listed = text.partition(":")
+    return name, listed
+
+
+def described(text: str, environment: Environment) -> dict[str, Any]:
+    """Return in words what is played: the name, and all sizes."""
+    words: dict[str, Any] = {"environment": place_of(text)[0]}
+    for users, kind in RANKINGS.items():
+        words |= {"as": users} if isinstance(environment, kind) else {}
+    sizes = vars(environment).items()
+    return words | {size: value for size, value in sizes if isinstance(value, int | float | str)}
 
 
 def environments(texts: list[str]) -> dict[str, Environment]:
@@ -112,15 +170,6 @@ def environments(texts: list[str]) -> dict[str, Environment]:
             raise InputError(f"the environment {text!r} is given twice: give it once.")
         found[text] = environment(text)
     return found
-
-
-def sized_environment(name: str, sizes: dict[str, Any]) -> Environment:
-    """Return an environment by name, with sizes that are already parsed."""
-    kind = ENVIRONMENTS[one_of("environment", name, ENVIRONMENTS)]
-    for size in sizes:
-        if size not in get_type_hints(kind):
-            raise InputError(f"the environment {name!r} has no {size}: leave it out.")
-    return kind(**sizes)
 
 
 def checkpoints(text: str) -> Checkpoints:
@@ -211,6 +260,7 @@ def _some_numbers(text: str) -> tuple[int | None, ...]:
 # How each type of setting is read, and what to ask for where it can't be.
 _READERS: dict[object, tuple[Callable[[str], object], str]] = {
     int: (int, "a whole number"),
+    int | None: (int, "a whole number"),
     float: (float, "a number"),
     float | None: (float, "a number"),
     str: (str, "a text"),

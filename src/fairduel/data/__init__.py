@@ -5,10 +5,11 @@
 >>> clusters.instance()
 Instance(3 users, 10 arms)
 
-``load_sushi()``, ``read_preflib(path)`` and ``read_kamishima(path)`` read real rankings.
+``load_sushi()`` and ``read_rankings(path)`` read real rankings.
 """
 
 from fairduel.data.cluster import Clusters, Stability, Tree, group, stability, tree
+from fairduel.data.files import read_rankings
 from fairduel.data.kamishima import read_kamishima
 from fairduel.data.mallows import mallows_mixture, sushi_stand_in
 from fairduel.data.preflib import read_preflib
@@ -29,6 +30,7 @@ __all__ = [
     "mallows_mixture",
     "read_kamishima",
     "read_preflib",
+    "read_rankings",
     "read_scores",
     "solve",
     "stability",
