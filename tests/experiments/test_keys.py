@@ -62,10 +62,16 @@ def test_the_content_of_an_instance_counts() -> None:
     assert key == again != changed
 
 
-def test_key_changes_with_the_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("library", ["numpy", "scipy", "numba"])
+def test_key_changes_with_each_library(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = key_of(cell())
-    monkeypatch.setattr(keys, "_versions", lambda: ["0", "0", "0"])
-    assert key_of(cell()) != before
+    installed = keys.version
+    monkeypatch.setattr(keys, "version", lambda name: "0" if name == library else installed(name))
+    keys._versions.cache_clear()
+    changed = key_of(cell())
+    monkeypatch.undo()
+    keys._versions.cache_clear()
+    assert changed != before == key_of(cell())
 
 
 # The code behind a cell
