@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import fields, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +66,7 @@ def test_the_content_of_an_instance_counts() -> None:
 @pytest.mark.parametrize("library", ["numpy", "scipy", "numba"])
 def test_key_changes_with_each_library(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = key_of(cell())
-    installed = keys.version
-    monkeypatch.setattr(keys, "version", lambda name: "0" if name == library else installed(name))
+    monkeypatch.setattr(keys, "version", lambda name: "0" if name == library else version(name))
     keys._versions.cache_clear()
     changed = key_of(cell())
     monkeypatch.undo()

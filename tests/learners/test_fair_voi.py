@@ -110,8 +110,8 @@ def test_it_says_why_the_pair_that_was_shown_was_chosen() -> None:
     assert (along.kind, along.pair, along.share) == ("drawn-along", None, 0.0)
 
 
-def test_who_never_answers_is_not_waited_for() -> None:
-    """A silent third user costs the other two few rounds; waited for, it would cost nearly all."""
+def test_who_never_answers_is_not_waited_for_long() -> None:
+    """A silent third user costs the other two few of 400 rounds; waited for, nearly all."""
     alone, beside = (
         sum(_explored(silent, rounds=400, seed=seed) for seed in range(4)) for silent in (0, 1)
     )
@@ -274,8 +274,8 @@ class _Given(FairVOI):
         found = super().posterior(tally)
         drawn = np.ones((len(self.ratios), 1, 2))
         drawn[:, 0, 0] = self.ratios
-        arrays = [getattr(found, field.name) for field in dataclasses.fields(Posterior)]
-        return _Drawn(*arrays, drawn)
+        arrays = {field.name: getattr(found, field.name) for field in dataclasses.fields(Posterior)}
+        return _Drawn(**arrays, drawn=drawn)
 
 
 def test_near_best_is_within_1_percent() -> None:

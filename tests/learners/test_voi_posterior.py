@@ -3,6 +3,7 @@
 import ast
 import inspect
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,7 +98,12 @@ def _planner(slope: float, horizon: int = 1000, anytime: bool = False) -> Planne
     slopes[0, 1], limits[0, 1] = slope, 0.1
     value = InformationValue(slopes, limits, np.zeros((3, 3)))
     policy = Nash().maximize(SCORES).policy
-    return Planner(Schedule(horizon, anytime), Nash(), SCORES, policy, lambda left: value)
+    return Planner(Schedule(horizon, anytime), Nash(), SCORES, policy, _always(value))
+
+
+def _always(value: InformationValue) -> Callable[[float], InformationValue]:
+    """The same value, however many rounds are left."""
+    return lambda left: value
 
 
 def test_what_is_worth_it_is_asked() -> None:
@@ -132,8 +138,7 @@ def test_duels_worth_asking_are_those_that_will_be_asked(slope: float, horizon: 
     value = planner.value(1.0)
     said = planner.duels_worth_asking(0, None)
     while played < horizon:
-        known = value.after(duels)
-        offer = replace(planner, value=lambda left, known=known: known).offer(played)
+        offer = replace(planner, value=_always(value.after(duels))).offer(played)
         if offer.asked is not None:
             once = np.outer(offer.left, offer.right)
             duels = duels + offer.rounds * np.triu(once + once.T, 1)
