@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import fields, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +63,15 @@ def test_the_content_of_an_instance_counts() -> None:
     assert key == again != changed
 
 
-def test_key_changes_with_the_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("library", ["numpy", "scipy", "numba"])
+def test_key_changes_with_each_library(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = key_of(cell())
-    monkeypatch.setattr(keys, "_versions", lambda: ["0", "0", "0"])
-    assert key_of(cell()) != before
+    monkeypatch.setattr(keys, "version", lambda name: "0" if name == library else version(name))
+    keys._versions.cache_clear()
+    changed = key_of(cell())
+    monkeypatch.undo()
+    keys._versions.cache_clear()
+    assert changed != before == key_of(cell())
 
 
 # The code behind a cell

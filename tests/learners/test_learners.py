@@ -138,6 +138,16 @@ def test_etc_as_run_explores_a_pair_of_winners_once() -> None:
     assert len(play.pairs) == 5
 
 
+@pytest.mark.parametrize(("learner", "distinct"), [(FairETC, 1), (FairETC.as_run, 2)])
+def test_etc_counts_distinct_winners_and_as_run_users(learner: Any, distinct: int) -> None:
+    """|A*| in L of Theorem 4.2, for two users with one winner."""
+    made = learner(winners=(2, 2))
+    play, _ = made.ask(made.init(2, 4, 10_000, 1))
+    assert isinstance(play, Duels)
+    size = (2 / (4 * distinct)) ** (2 / 3) * 10_000 ** (2 / 3) * math.log(80_000) ** (1 / 3)
+    assert play.counts.tolist() == [math.ceil(0.25 * size)] * 3
+
+
 def test_etc_commits_to_the_best_policy_of_its_estimates() -> None:
     """All arms win half their duels with a winner, so all scores are 1 and any policy is best."""
     learner = FairETC(winners=(0, 1), welfare=Utilitarian())
@@ -208,6 +218,20 @@ def test_epsilon_warms_up_with_every_pair_once() -> None:
     assert play.counts.tolist() == [1] * 6
 
 
+@pytest.mark.parametrize("horizon", [1, 4, 6, 7])
+def test_a_warm_up_ends_with_the_horizon(horizon: int) -> None:
+    """Six pairs, of which the first fit; after an identification that took some rounds, too."""
+    learner = FairEpsilonGreedy(winners=(2, 0))
+    state = learner.init(2, 4, 100 + horizon, 1)
+    before = Tally.empty(2, 4)
+    before.plays[0, 2] = 100
+    state = replace(state, tournament=learner.tournament.tell(state.tournament, before))
+    for began in (learner.init(2, 4, horizon, 1), state):
+        play, _ = learner.ask(began)
+        assert isinstance(play, Duels)
+        assert play.counts.tolist() == [1] * min(horizon, 6) + [0] * (6 - min(horizon, 6))
+
+
 def test_epsilon_explores_in_turn() -> None:
     """Algorithm 2, line 10."""
     pairs = script_of(FairEpsilonGreedy(winners=(2, 0)), 10_000).pairs
@@ -246,6 +270,49 @@ def test_epsilon_as_run_explores_the_pair_played_least() -> None:
     play, _ = learner.ask(state)
     assert isinstance(play, Script)
     assert play.pairs[:6].tolist() == [[2, 0], [2, 0], [1, 0], [2, 0], [1, 0], [2, 0]]
+
+
+def test_epsilon_as_run_explores_a_pair_of_winners_once() -> None:
+    """In every five explorations each of the five pairs comes up, whatever its order."""
+    pairs = script_of(FairEpsilonGreedy.as_run(winners=(2, 0)), 10_000).pairs[:100]
+    every = {frozenset(pair) for pair in ((0, 1), (0, 2), (0, 3), (1, 2), (2, 3))}
+    for five in pairs.reshape(-1, 5, 2).tolist():
+        assert {frozenset(pair) for pair in five} == every
+
+
+@pytest.mark.parametrize(
+    ("learner", "distinct"), [(FairEpsilonGreedy, 1), (FairEpsilonGreedy.as_run, 2)]
+)
+def test_epsilon_counts_distinct_winners_and_as_run_users(learner: Any, distinct: int) -> None:
+    """|A*| in epsilon_t of Theorem 4.3, for two users with one winner: explorations in all."""
+    horizon, runs = 30_000, 20
+    chances = learner().rate(2, 4, distinct) * np.cbrt(
+        np.log(8.0 * np.arange(1, horizon + 1)) / np.arange(1, horizon + 1)
+    )
+    chances = np.minimum(chances, 1.0)
+    made = learner(winners=(2, 2), solve_every=1)
+    explored = sum(len(script_of(made, horizon, seed).pairs) for seed in range(runs))
+    deviation = math.sqrt(runs * (chances * (1.0 - chances)).sum())
+    # The warm-up takes a few rounds of the last script; as run there is none.
+    assert abs(explored - runs * chances.sum()) < 4.0 * deviation
+
+
+def test_no_script_repeats_the_random_numbers_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In scripts of five explorations, waits that are five apart have nothing in common."""
+    monkeypatch.setattr(epsilon_greedy, "_SCRIPT_SCORES", 5 * 8)
+    learner = FairEpsilonGreedy(winners=(2, 0), warm_up=False)
+    state = learner.init(2, 4, 10**8, 1)
+    gaps: list[int] = []
+    for _ in range(600):
+        play, state = learner.ask(state)
+        assert isinstance(play, Script)
+        gaps += play.gaps.tolist()
+        tally = Tally.empty(2, 4)
+        tally.plays[0, 0] = play.rounds
+        state = learner.tell(state, tally)
+    ranks = np.argsort(np.argsort(gaps[1000:]))  # they grow quickly at first
+    assert len(ranks) == 2000
+    assert abs(np.corrcoef(ranks[5:], ranks[:-5])[0, 1]) < 4.0 / math.sqrt(2000)
 
 
 def test_epsilon_solves_again_as_often_as_it_should() -> None:

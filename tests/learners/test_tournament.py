@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +14,14 @@ from chance import fits
 from fairduel._arrays import Floats, Ints
 from fairduel.environments import random_instance
 from fairduel.errors import InputError
+from fairduel.inference.estimates import empirical_scores, guessed_scores
 from fairduel.instance import Instance
+from fairduel.learners import FairEpsilonGreedy, FairETC
 from fairduel.learners.phases import AS_RUN_TOURNAMENT
 from fairduel.learners.tournament import Tournament, TournamentState, identify
-from fairduel.offers import Duels
+from fairduel.offers import Duels, Mix
 from fairduel.tally import Tally
+from fairduel.welfare import Nash
 from reference import TapeResponses
 
 AS_WRITTEN = Tournament()
@@ -221,6 +225,24 @@ def test_few_answers_make_nobody_sure() -> None:
     assert state.candidates.sum(axis=1).tolist() == [1, 2, 2]
 
 
+def test_a_round_without_an_answer_is_not_judged() -> None:
+    """It is played again at its length; with an answer of anybody's the next one is longer."""
+    first, state = AS_WRITTEN.ask(AS_WRITTEN.init(2, 2, 10**5, 1))
+    assert first is not None
+    pair = tuple(first.pairs[0])
+    silence, answered = Tally.empty(2, 2), Tally.empty(2, 2)
+    silence.plays[pair] = answered.plays[pair] = first.rounds
+    answered.wins[0, :, :] = [[0.0, 1.0], [1.0, 0.0]]
+    again, state = AS_WRITTEN.ask(AS_WRITTEN.tell(state, silence))
+    assert again is not None
+    assert again.rounds == first.rounds
+    assert state.trackers[0, 1] == state.trackers[1, 0] == 1
+    longer, state = AS_WRITTEN.ask(AS_WRITTEN.tell(state, answered))
+    assert longer is not None
+    assert longer.rounds == expected_samples(2, state.confidence) > first.rounds
+    assert state.trackers[0, 1] == state.trackers[1, 0] == 2
+
+
 # The budget
 
 
@@ -255,6 +277,43 @@ def test_a_guess_goes_by_what_was_heard() -> None:
     winners, _, finished = run(instance_of(0.1, 0.9, 0.9), 50)
     assert not finished
     assert winners.tolist() == [1, 0, 0]
+
+
+def cut_off(wins: Floats, candidates: list[list[bool]]) -> TournamentState:
+    """A tournament whose budget ran out with these answers and arms still in."""
+    users, arms = len(wins), wins.shape[1]
+    state = AS_WRITTEN.init(users, arms, 100, 1)
+    tally = Tally.empty(users, arms)
+    tally.plays[0, 1] = 100
+    tally.wins[:] = wins
+    return AS_WRITTEN.tell(replace(state, candidates=np.array(candidates)), tally)
+
+
+def test_a_guess_is_the_candidate_that_is_likeliest_to_beat_all() -> None:
+    """Arm 2 beats both others a little, arm 0 beats arm 1 by far; user 1 has arm 2 out."""
+    wins = np.array([[0.0, 30.0, 8.0], [5.0, 0.0, 8.0], [12.0, 12.0, 0.0]])
+    state = cut_off(np.stack([wins] * 3), [[True] * 3, [True, True, False], [False, True, False]])
+    assert AS_WRITTEN.ask(state)[0] is None
+    assert not AS_WRITTEN.finished(state)
+    assert AS_WRITTEN.winners(state).tolist() == [2, 0, 1]
+
+
+@pytest.mark.parametrize("learner", [FairETC(), FairEpsilonGreedy()])
+def test_the_policy_of_a_tournament_that_was_cut_off_is_best_for_guessed_scores(
+    learner: Any,
+) -> None:
+    """Arm 1 loses all three duels to user 0's winner, which says little: its score is not 0."""
+    wins = np.array([[[0.0, 3.0], [0.0, 0.0]], [[0.0, 5.0], [26.0, 0.0]]])
+    state = learner.init(2, 2, 100, 1)
+    state = replace(state, tournament=cut_off(wins, [[True] * 2] * 2))
+    winners = AS_WRITTEN.winners(state.tournament)
+    best = Nash().maximize(guessed_scores(wins, winners)).policy
+    np.testing.assert_allclose(learner.policy(state), best, atol=1e-6)
+    play, after = learner.ask(state)
+    assert isinstance(play, Mix)
+    np.testing.assert_allclose(play.left, best, atol=1e-6)
+    np.testing.assert_allclose(learner.policy(after), best, atol=1e-6)
+    assert np.abs(best - Nash().maximize(empirical_scores(wins, winners)).policy).max() > 0.05
 
 
 def test_one_arm_needs_no_duel() -> None:

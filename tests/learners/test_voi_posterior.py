@@ -2,7 +2,9 @@
 
 import ast
 import inspect
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,7 +98,12 @@ def _planner(slope: float, horizon: int = 1000, anytime: bool = False) -> Planne
     slopes[0, 1], limits[0, 1] = slope, 0.1
     value = InformationValue(slopes, limits, np.zeros((3, 3)))
     policy = Nash().maximize(SCORES).policy
-    return Planner(Schedule(horizon, anytime), Nash(), SCORES, policy, lambda left: value)
+    return Planner(Schedule(horizon, anytime), Nash(), SCORES, policy, _always(value))
+
+
+def _always(value: InformationValue) -> Callable[[float], InformationValue]:
+    """The same value, however many rounds are left."""
+    return lambda left: value
 
 
 def test_what_is_worth_it_is_asked() -> None:
@@ -124,12 +131,30 @@ def test_duels_worth_asking_come_to_an_end() -> None:
     assert counts[1] > counts[2] > 0
 
 
+@pytest.mark.parametrize(("slope", "horizon"), [(0.001, 1000), (0.05, 1000), (0.01, 20_000)])
+def test_duels_worth_asking_are_those_that_will_be_asked(slope: float, horizon: int) -> None:
+    """Where answers come as expected, what is said at first is what is then played."""
+    planner, played, duels = _planner(slope, horizon), 0, np.zeros((3, 3))
+    value = planner.value(1.0)
+    said = planner.duels_worth_asking(0, None)
+    while played < horizon:
+        offer = replace(planner, value=_always(value.after(duels))).offer(played)
+        if offer.asked is not None:
+            once = np.outer(offer.left, offer.right)
+            duels = duels + offer.rounds * np.triu(once + once.T, 1)
+        played += offer.rounds
+    assert said == math.ceil(duels.sum()) > 1
+
+
 def test_an_offer_under_way_counts() -> None:
     planner = _planner(slope=0.05)
     offer = planner.offer(played=400)
     assert offer.rounds > 1
     assert offer.asked is not None
-    assert planner.duels_worth_asking(401, offer) > 0
+    rest = _planner(slope=0.0).duels_worth_asking(401, offer)  # nothing but what is under way
+    once = np.outer(offer.left, offer.right)
+    assert rest == math.ceil((offer.rounds - 1) * (1.0 - once.trace()))
+    assert planner.duels_worth_asking(401, offer) >= rest > 0
     assert offer.rest(401) == offer.rounds - 1
 
 

@@ -35,6 +35,25 @@ def test_duels_have_names_and_ids_in_order() -> None:
     assert session.duel(3) == duels[2]
 
 
+def test_the_seed_decides_what_is_drawn() -> None:
+    """The same duels and intervals again with the same seed, and others with another.
+
+    The winners are known, so that the learner itself draws nothing.
+    """
+
+    def drawn(seed: int) -> tuple[list[str], list[float], dict[str, float]]:
+        session = Session(USERS, ARMS, 400, UniformOverUsers(winners=(0, 1, 2)), seed=seed)
+        told = session.recommend()
+        lows = [interval.low for interval in told.utilities.values()]
+        return [session.ask().left for _ in range(20)], lows, told.policy
+
+    one, again, other = drawn(1), drawn(1), drawn(2)
+    assert one == again
+    assert one[0] != other[0]
+    assert set(one[1]).isdisjoint(other[1])
+    assert one[2] == other[2]
+
+
 def test_answers_reach_the_learner() -> None:
     session = new_session(FairVOI())
     duel = session.ask()

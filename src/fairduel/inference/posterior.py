@@ -44,8 +44,7 @@ class Posterior:
         from fairduel.kernels import posterior
 
         n, (users, arms) = len(shares), self.scores.shape
-        strata = rng.permuted(np.tile(np.arange(n), (users, 1)), axis=1).T
-        spins = (strata + rng.random((n, users))) / n
+        spins = stratified(n, users, rng)
         normals = rng.standard_normal((n, users, arms))
         drawn: tuple[Floats, Ints, Floats] = posterior.draw(
             self.scores, self.probabilities, self.means, self.stds, shares, spins, normals
@@ -55,9 +54,16 @@ class Posterior:
     def sample(self, rng: np.random.Generator) -> Floats:
         """Draw scores (DRAWS, D, K) from the posterior: all of the variance is resolved.
 
-        They are drawn as normal, with the right mean and standard deviation, and cut off at 1.
+        As normal, with the right mean and standard deviation, and cut off at 1; a model that knows
+        their law draws from it instead.
         """
         return self.draw(np.ones(DRAWS // 2), rng)[0]
+
+
+def stratified(n: int, users: int, rng: np.random.Generator) -> Floats:
+    """Draw uniform variates (n, D): of each user's, one falls into every n-th part of [0, 1]."""
+    strata = rng.permuted(np.tile(np.arange(n), (users, 1)), axis=1).T
+    return np.asarray((strata + rng.random((n, users))) / n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +86,8 @@ class Estimates:
 def estimate_utilities(posterior: Posterior, policy: Floats, sample: Floats) -> Estimates:
     """Return users' utilities under any policy, with intervals from a sample of the posterior."""
     utilities = posterior.scores @ policy
-    low, high = np.quantile(sample @ policy, [0.025, 0.975], axis=0)
+    # "weibull": between these two of n draws one more draw falls with probability 95 % exactly.
+    low, high = np.quantile(sample @ policy, [0.025, 0.975], axis=0, method="weibull")
     references = posterior.probabilities.argmax(axis=1)
     surest = posterior.log_beats[np.arange(len(references)), :, references].min(axis=1)
     return Estimates(

@@ -40,7 +40,7 @@ def answer_rates(tally: Tally) -> Floats:
     """Return the share of the duels shown that each user answers.
 
     Users who answer every other duel need twice as many to tell as much, and users who never
-    answer are not waited for.
+    answer count for less and less.
     """
     shown = tally.plays.sum() - np.trace(tally.plays)
     return np.asarray(np.minimum((tally.wins.sum(axis=(1, 2)) + 1.0) / (shown + 1.0), 1.0))
