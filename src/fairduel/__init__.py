@@ -20,7 +20,14 @@ from fairduel.environments import (
 )
 from fairduel.errors import InputError
 from fairduel.instance import Instance
-from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, Learner, UniformOverUsers
+from fairduel.learners import (
+    BradleyTerryThompson,
+    FairEpsilonGreedy,
+    FairETC,
+    FairVOI,
+    Learner,
+    UniformOverUsers,
+)
 from fairduel.learners.tournament import Tournament, identify
 from fairduel.live import SKIP, TIE, Duel, Recommendation, Session
 from fairduel.offers import Duels, Mix, Play, Script
@@ -62,6 +69,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "SKIP",
     "TIE",
+    "BradleyTerryThompson",
     "Duel",
     "Duels",
     "Egalitarian",

@@ -2,6 +2,7 @@
 
 from fairduel import simulation  # noqa: F401  (and with it all learners)
 from fairduel.kernels import (  # noqa: F401
+    bradley_terry,
     course,
     frank_wolfe,
     judging,

@@ -1,9 +1,10 @@
-"""The learners by name: Fair-VOI and the paper's five."""
+"""The learners by name: Fair-VOI, BT-Thompson and the paper's five."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from fairduel.learners.bradley_terry_thompson import BradleyTerryThompson
 from fairduel.learners.epsilon_greedy import FairEpsilonGreedy
 from fairduel.learners.explore_then_commit import FairETC
 from fairduel.learners.learner import Learner
@@ -21,13 +22,16 @@ PAPER: dict[str, tuple[Any, dict[str, Any]]] = {
     "utilitarian-eps": (FairEpsilonGreedy, {"welfare": Utilitarian()}),
     "uniform": (UniformOverUsers, {}),
 }
-NAMES = ("fair-voi", *PAPER)
+OTHERS: dict[str, Any] = {"fair-voi": FairVOI, "bt-thompson": BradleyTerryThompson}
+NAMES = (*OTHERS, *PAPER)
 
 
 def by_name(name: str, preset: str = "as_written", **settings: Any) -> Learner[Any]:
     """Return a learner of ``NAMES``; the paper's start from the settings of a preset."""
-    if name not in PAPER:
-        return FairVOI(**settings)
-    kind, own = PAPER[name]
-    made: Learner[Any] = getattr(kind, preset)(**own, **settings)
+    made: Learner[Any]
+    if name in OTHERS:
+        made = OTHERS[name](**settings)
+    else:
+        kind, own = PAPER[name]
+        made = getattr(kind, preset)(**own, **settings)
     return made
