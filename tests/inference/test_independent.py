@@ -11,13 +11,13 @@ from scipy import special, stats
 
 from chance import SURPRISING, alike
 from fairduel._arrays import Floats, Ints
-from fairduel.inference import Posterior, estimate_utilities, infer
+from fairduel.inference import IndependentPairs, estimate_utilities, infer_pairs
 from fairduel.inference.independent import draw_below_half
 
 
 def _pair(won: float, lost: float) -> tuple[float, float, float]:
     """log P(X < 1/2), mean and std below 1/2 as inferred, for X ~ Beta(won + 1/2, ...)."""
-    said = infer(np.array([[[0.0, won], [lost, 0.0]]]))
+    said = infer_pairs(np.array([[[0.0, won], [lost, 0.0]]]))
     return (
         said.log_beats[0, 0, 1],
         0.5 * float(said.means[0, 0, 1]),
@@ -82,7 +82,7 @@ def _some_wins(rng: np.random.Generator) -> Floats:
 def test_chances_of_winners_are_those_of_draws_that_have_one() -> None:
     rng = np.random.default_rng(1)
     wins = _some_wins(rng)
-    posterior = infer(wins[None])
+    posterior = infer_pairs(wins[None])
     preferences, winners = _with_a_winner(wins, 400_000, rng)
     shares = np.bincount(winners, minlength=4) / len(winners)
     assert np.allclose(posterior.probabilities[0], shares, atol=0.01)
@@ -92,7 +92,7 @@ def test_chances_of_winners_are_those_of_draws_that_have_one() -> None:
 
 
 def test_known_winners_are_believed() -> None:
-    posterior = infer(np.array([[[0.0, 9.0], [0.0, 0.0]]]), (1,))
+    posterior = infer_pairs(np.array([[[0.0, 9.0], [0.0, 0.0]]]), (1,))
     assert posterior.probabilities.tolist() == [[0.0, 1.0]]
     assert posterior.scores[0, 1] == 1.0
     assert posterior.scores[0, 0] < 1.0
@@ -100,13 +100,13 @@ def test_known_winners_are_believed() -> None:
 
 def test_counts_are_answers_with_those_of_the_prior() -> None:
     wins = np.array([[[0.0, 9.0], [2.0, 0.0]]])
-    assert infer(wins).counts[0].tolist() == [[1.0, 12.0], [12.0, 1.0]]
-    assert infer(wins, prior=3.0).counts[0].tolist() == [[6.0, 17.0], [17.0, 6.0]]
+    assert infer_pairs(wins).counts[0].tolist() == [[1.0, 12.0], [12.0, 1.0]]
+    assert infer_pairs(wins, prior=3.0).counts[0].tolist() == [[6.0, 17.0], [17.0, 6.0]]
 
 
 def test_a_stronger_prior_is_surer_that_arms_are_alike() -> None:
     wins = np.array([[[0.0, 2.0], [9.0, 0.0]]])
-    loose, strong = infer(wins), infer(wins, prior=50.0)
+    loose, strong = infer_pairs(wins), infer_pairs(wins, prior=50.0)
     assert strong.scores[0, 0] > loose.scores[0, 0]
     assert strong.stds[0, 0, 1] < loose.stds[0, 0, 1]
 
@@ -114,11 +114,11 @@ def test_a_stronger_prior_is_surer_that_arms_are_alike() -> None:
 # Draws
 
 
-def _some_posterior() -> Posterior:
+def _some_posterior() -> IndependentPairs:
     rng = np.random.default_rng(2)
     wins = rng.integers(0, 30, (3, 4, 4)).astype(np.float64)
     wins[:, np.arange(4), np.arange(4)] = 0.0
-    return infer(wins)
+    return infer_pairs(wins)
 
 
 def test_draws_have_the_mean_and_variance_of_the_posterior() -> None:
@@ -163,7 +163,7 @@ def test_a_sample_is_of_draws_that_have_a_winner() -> None:
     """Arm by arm, and several arms together: what a user gets from policies."""
     rng = np.random.default_rng(1)
     wins = _some_wins(rng)
-    sample = infer(np.repeat(wins[None], 100, axis=0)).sample(rng).reshape(-1, 4)
+    sample = infer_pairs(np.repeat(wins[None], 100, axis=0)).sample(rng).reshape(-1, 4)
     scores = _scores(*_with_a_winner(wins, 60_000, rng))
     for policy in (*np.eye(4), np.full(4, 0.25), np.array([0.5, 0.0, 0.5, 0.0])):
         assert alike(sample @ policy, scores @ policy)
@@ -171,7 +171,7 @@ def test_a_sample_is_of_draws_that_have_a_winner() -> None:
 
 def test_a_sample_knows_the_winners_that_are_known() -> None:
     wins = np.repeat(_some_wins(np.random.default_rng(1))[None], 50, axis=0)
-    sample = infer(wins, [2] * 50).sample(np.random.default_rng(2))
+    sample = infer_pairs(wins, [2] * 50).sample(np.random.default_rng(2))
     assert (sample[:, :, 2] == 1.0).all()
     assert (sample[:, :, [0, 1, 3]] < 1.0).all()
     won, lost = wins[0, 0, 2] + 0.5, wins[0, 2, 0] + 0.5
@@ -195,7 +195,7 @@ def test_intervals_hold_95_percent_of_users_from_the_prior(arms: int, answers: i
     preferences, winners = _with_a_winner(np.zeros((arms, arms)), 3 * users, rng)
     preferences, winners = preferences[:users], winners[:users]
     won = rng.binomial(answers, np.triu(preferences, 1)).astype(np.float64)
-    posterior = infer(won + np.triu(answers - won, 1).transpose(0, 2, 1))
+    posterior = infer_pairs(won + np.triu(answers - won, 1).transpose(0, 2, 1))
     policy = np.full(arms, 1.0 / arms)
     found = estimate_utilities(posterior, policy, posterior.sample(rng))
     truth = _scores(preferences, winners) @ policy
@@ -205,7 +205,7 @@ def test_intervals_hold_95_percent_of_users_from_the_prior(arms: int, answers: i
 
 def test_an_interval_leaves_out_one_draw_in_40_at_either_end() -> None:
     """399 draws of 1/400 to 399/400, so that the 10th and the 390th are the ends."""
-    posterior = infer(np.zeros((1, 2, 2)))
+    posterior = infer_pairs(np.zeros((1, 2, 2)))
     sample = np.zeros((399, 1, 2))
     sample[:, 0, 1] = np.random.default_rng(1).permutation(np.arange(1, 400)) / 400
     found = estimate_utilities(posterior, np.array([0.0, 1.0]), sample)
@@ -216,7 +216,7 @@ def test_an_interval_leaves_out_one_draw_in_40_at_either_end() -> None:
 def test_a_winner_is_doubted_where_it_beats_some_arm_with_less_than_5_percent(
     chance: float, named: tuple[int, ...]
 ) -> None:
-    posterior = infer(np.array([[[0.0, 9.0], [0.0, 0.0]]] * 2))
+    posterior = infer_pairs(np.array([[[0.0, 9.0], [0.0, 0.0]]] * 2))
     log_beats = posterior.log_beats.copy()
     log_beats[1, 1, 0] = math.log(chance)
     posterior = replace(posterior, log_beats=log_beats)
@@ -239,10 +239,10 @@ def test_intervals_narrow_as_answers_come() -> None:
     assert width(1000.0) < 0.5 * width(100.0) < 0.5 * width(10.0)
 
 
-def _sure(preferences: Floats, answers: float) -> Posterior:
+def _sure(preferences: Floats, answers: float) -> IndependentPairs:
     wins = answers * preferences
     wins[:, np.arange(3), np.arange(3)] = 0.0
-    return infer(wins)
+    return infer_pairs(wins)
 
 
 def test_who_prefers_in_a_circle_is_named() -> None:
@@ -259,7 +259,7 @@ def test_an_interval_holds_its_mean() -> None:
     """Even where a far tail takes the mean out of the middle 95 %."""
     wins = np.zeros((1, 2, 2))
     wins[0, 0, 1], wins[0, 1, 0] = 25.0, 10.0
-    posterior = infer(wins)
+    posterior = infer_pairs(wins)
     for policy in np.eye(2):
         found = estimate_utilities(posterior, policy, posterior.sample(np.random.default_rng(1)))
         assert found.low[0] <= found.utilities[0] <= found.high[0]

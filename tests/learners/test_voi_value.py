@@ -6,19 +6,19 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairduel.inference import Posterior, infer
+from fairduel.inference import IndependentPairs, infer_pairs
 from fairduel.kernels import voi
 from fairduel.learners.voi.value import _Evaluation, left_derivatives
 from fairduel.welfare import Egalitarian, Nash
 
 
-def _posterior() -> Posterior:
+def _posterior() -> IndependentPairs:
     """Three users with favourites of their own, from 60 answers to each pair."""
     likes = np.array([[1.0, 0.4, -0.2, 0.0], [-0.6, 0.7, 0.1, 0.2], [-0.3, 0.1, 0.9, 0.3]])
     chances = 1.0 / (1.0 + np.exp(likes[:, None, :] - likes[:, :, None]))
     wins = 60.0 * chances
     wins[:, np.arange(4), np.arange(4)] = 0.0
-    return infer(wins)
+    return infer_pairs(wins)
 
 
 def test_what_pairs_and_winners_are_worth_adds_up_to_the_gain_of_knowing_everything() -> None:
@@ -86,7 +86,7 @@ def test_an_arm_in_use_may_prove_worse() -> None:
             if k != d:
                 wins[d, k, d], wins[d, d, k] = 100 * scores[d, k], 200 - 100 * scores[d, k]
         wins[d, 1 - d, 2], wins[d, 2, 1 - d] = 40.0, 160.0
-    posterior = infer(wins)
+    posterior = infer_pairs(wins)
     policy = Nash().maximize(posterior.scores).policy
     assert np.allclose(policy, [0.0, 0.0, 1.0], atol=1e-6)
     slope, limit = _Evaluation(posterior, Nash(), policy, posterior.counts)._arms()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,34 +16,69 @@ JEFFREYS = 0.5  # prior answers for either arm of a pair
 
 @dataclass(frozen=True, eq=False)
 class IndependentPairs(Posterior):
-    """The posterior of independent pairs, which knows the law of its scores.
+    """The posterior of independent pairs, in closed form.
 
-    wins: (D, K, K) answers for k over w at [d, k, w], the prior's among them.
+    means, stds: (D, K, K) of d's score of k if w is the winner, at [d, k, w]. variances: (D, K) of
+    the scores, over all winners. counts: (D, K, K) the number of answers, the prior's among them,
+    that what is known of a pair is worth. wins: (D, K, K) answers for k over w, the prior's among
+    them.
     """
 
+    means: Floats
+    stds: Floats
+    variances: Floats
+    counts: Floats
     wins: Floats
 
-    def sample(self, rng: np.random.Generator) -> Floats:
-        """Draw scores (DRAWS, D, K) from the posterior: winners w, then 2 P[k, w] given them.
+    def draw(self, shares: Floats, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
+        """Draw what the mean scores may become when these shares of the variance are resolved.
+
+        Returns, for two draws (mirror images) per share: scores (2n, D, K), the winners (2n, D) in
+        them, and the shifts (2n, D, K) of the scores given these winners. Scores are taken to be
+        normal given the winner, and cut off at 1.
+        """
+        from fairduel.kernels import posterior
+
+        n, (users, arms) = len(shares), self.scores.shape
+        spins = stratified(n, users, rng)
+        normals = rng.standard_normal((n, users, arms))
+        drawn: tuple[Floats, Ints, Floats] = posterior.draw(
+            self.scores, self.probabilities, self.means, self.stds, shares, spins, normals
+        )
+        return drawn
+
+    def sample(self, rng: np.random.Generator, n: int = DRAWS) -> Floats:
+        """Draw scores (n, D, K): winners w, then 2 P[k, w] given them, exactly.
 
         Given w, its pairs are independent, and all that is known of them is that k loses.
         """
-        users, winners = np.arange(len(self.wins)), self._draw_winners(rng)
+        users, winners = np.arange(len(self.wins)), self._draw_winners(rng, n)
         won, lost = self.wins[users, :, winners], self.wins[users, winners, :]
         scores = 2.0 * draw_below_half(won, lost, rng)
         np.put_along_axis(scores, winners[:, :, None], 1.0, axis=2)
         return scores
 
-    def _draw_winners(self, rng: np.random.Generator) -> Ints:
-        """Draw winners (DRAWS, D)."""
+    def log_evidence(self) -> float:
+        """Return the log of the probability of the answers, given that all users have a winner."""
+        from scipy.special import betaln, logsumexp
+
+        users, arms, _ = self.wins.shape
+        prior = float(self.wins[0, 0, 0])  # a diagonal holds nothing else
+        i, j = np.triu_indices(arms, 1)
+        pairs = betaln(self.wins[:, i, j], self.wins[:, j, i]) - betaln(prior, prior)
+        winner_exists = logsumexp(self.log_beats.sum(axis=1), axis=1)
+        return float(pairs.sum() + winner_exists.sum() - users * math.log(arms * 0.5 ** (arms - 1)))
+
+    def _draw_winners(self, rng: np.random.Generator, n: int) -> Ints:
+        """Draw winners (n, D)."""
         edges = self.probabilities.cumsum(axis=1)[:, :-1]
-        spins = stratified(DRAWS, len(edges), rng)
+        spins = stratified(n, len(edges), rng)
         return np.asarray((edges < spins[:, :, None]).sum(axis=2))
 
 
-def infer(
+def infer_pairs(
     wins: Floats, winners: Sequence[int | None] | None = None, prior: float = JEFFREYS
-) -> Posterior:
+) -> IndependentPairs:
     """Return the posterior given ``wins`` (D, K, K).
 
     winners: those users' winners that are known. prior: the answers for either arm of each pair
@@ -50,9 +86,18 @@ def infer(
     """
     from fairduel.kernels import posterior
 
-    given = [None] * len(wins) if winners is None else winners
-    known = np.array([-1 if w is None else w for w in given], np.int64)
-    return IndependentPairs(*posterior.posterior(wins, known, prior), wins + prior)
+    probabilities, log_beats, means, stds, scores, variances, counts = posterior.posterior(
+        wins, known_winners(winners, len(wins)), prior
+    )
+    return IndependentPairs(
+        probabilities, log_beats, scores, means, stds, variances, counts, wins + prior
+    )
+
+
+def known_winners(winners: Sequence[int | None] | None, users: int) -> Ints:
+    """Return every user's winner as far as it is known, and else -1."""
+    given = [None] * users if winners is None else winners
+    return np.array([-1 if w is None else w for w in given], np.int64)
 
 
 def draw_below_half(a: Floats, b: Floats, rng: np.random.Generator) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,54 +11,28 @@ import numpy as np
 from fairduel._arrays import Floats, Ints
 
 CYCLE = 0.05  # a reference arm that beats some other arm less surely is no clear winner
-DRAWS = 400  # in a sample, with their mirror images
+DRAWS = 400  # in a sample
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class Posterior(ABC):
     """Every user's preferences given the answers, and given that there is a winner.
 
-    This is all that learners and sessions see of a model of preferences: another model fills in
-    the same arrays, and may draw in its own way.
+    This is all that sessions see of a model of preferences. Another model fills in the same
+    arrays and draws in its own way; for Fair-VOI to plan by it, ``learners.voi.value`` has to know
+    what answers are worth under it.
 
     probabilities: (D, K) that arm w is user d's winner. log_beats: (D, K, K) the log of the
-    probability that w beats k, at [d, k, w]. means, stds: (D, K, K) of d's score of k if w is the
-    winner. scores, variances: (D, K) mean and variance of the scores, over all winners.
-    counts: (D, K, K) the number of answers, the prior's among them, that what is known of a pair
-    is worth.
+    probability that w beats k, at [d, k, w]. scores: (D, K) mean of the scores.
     """
 
     probabilities: Floats
     log_beats: Floats
-    means: Floats
-    stds: Floats
     scores: Floats
-    variances: Floats
-    counts: Floats
 
-    def draw(self, shares: Floats, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
-        """Draw what the mean scores may become when these shares of the variance are resolved.
-
-        Returns, for two draws (mirror images) per share: scores (2n, D, K), the winners (2n, D) in
-        them, and the shifts (2n, D, K) of the scores given these winners.
-        """
-        from fairduel.kernels import posterior
-
-        n, (users, arms) = len(shares), self.scores.shape
-        spins = stratified(n, users, rng)
-        normals = rng.standard_normal((n, users, arms))
-        drawn: tuple[Floats, Ints, Floats] = posterior.draw(
-            self.scores, self.probabilities, self.means, self.stds, shares, spins, normals
-        )
-        return drawn
-
-    def sample(self, rng: np.random.Generator) -> Floats:
-        """Draw scores (DRAWS, D, K) from the posterior: all of the variance is resolved.
-
-        As normal, with the right mean and standard deviation, and cut off at 1; a model that knows
-        their law draws from it instead.
-        """
-        return self.draw(np.ones(DRAWS // 2), rng)[0]
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, n: int = DRAWS) -> Floats:
+        """Draw scores (n, D, K)."""
 
 
 def stratified(n: int, users: int, rng: np.random.Generator) -> Floats:

@@ -1,4 +1,4 @@
-"""Compiled: what more answers would be worth, and what to play for them.
+"""Compiled: what more answers would be worth, and what is best to play meanwhile.
 
 ``objective`` is the address of a welfare as in ``kernels.objectives``, and ``weights`` its users'.
 """
@@ -29,6 +29,24 @@ def find_utilities(scores: Floats, policy: Floats, utilities: Floats) -> None:
 # What more answers would be worth
 
 
+@part
+def limits(slope: Floats, bend: Floats) -> Floats:
+    """Return the limits of gains that begin with these slopes and bend like those of all users.
+
+    g m / (m + n) begins as m g / n - m^2 g / n^2; summed over users whose n differ, the sum of
+    g / n is the slope and that of g / n^2 the bend. So who never answers sets no limit. Where a
+    gain is not positive, slope and limit become 0.
+    """
+    limit = np.zeros(slope.shape)
+    for i in range(slope.shape[0]):
+        for j in range(slope.shape[1]):
+            if slope[i, j] > 0.0 and bend[i, j] > 0.0:
+                limit[i, j] = slope[i, j] ** 2 / bend[i, j]
+            else:
+                slope[i, j] = 0.0
+    return limit
+
+
 @kernel((_INT, _ROW, _TABLE, _ROW, _CUBE, _TABLE, _ROW, _PAIRS, _CUBE, _CUBE, _CUBE))
 def value_scores(
     objective: int,
@@ -56,7 +74,7 @@ def value_scores(
     """
     n_draws, n_users, n_arms = drawn.shape
     utilities, best_slopes, slopes = np.empty(n_users), np.empty(n_users), np.empty(n_users)
-    slope, limit = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
+    slope, bend = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
     winner_gains = np.zeros((n_users, n_arms))
     for m in range(n_draws):
         root, scale = math.sqrt(shares[m]), 0.5 / (shares[m] * n_draws)
@@ -71,13 +89,10 @@ def value_scores(
                 winner_gains[d, w] += pull * root * (means[d, k, w] - scores[d, k])
                 if k != w:
                     i, j = min(k, w), max(k, w)
-                    limit[i, j] += pull * shifts[m, d, k]
-                    slope[i, j] += pull * shifts[m, d, k] / counts[d, k, w]
-    for i in range(n_arms):
-        for j in range(i + 1, n_arms):
-            if limit[i, j] <= 0.0 or slope[i, j] <= 0.0:
-                slope[i, j] = limit[i, j] = 0.0
-    return slope, limit, winner_gains
+                    gain = pull * shifts[m, d, k] / counts[d, k, w]
+                    slope[i, j] += gain
+                    bend[i, j] += gain / counts[d, k, w]
+    return slope, limits(slope, bend), winner_gains
 
 
 @part
@@ -134,16 +149,16 @@ def value_arms(
     lies with the pair of the arm and that user's winner.
     """
     n_users, n_arms = parts.shape
-    slope, limit = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
+    slope, bend = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
     for k in range(n_arms):
         for j in range(n_arms):
             if j != k and gains[k] > 0.0:
                 a, b = min(j, k), max(j, k)
                 for d in range(n_users):
-                    gain = gains[k] * parts[d, k] * chances[d, j]
-                    limit[a, b] += gain
-                    slope[a, b] += gain / counts[d, k, j]
-    return slope, limit
+                    gain = gains[k] * parts[d, k] * chances[d, j] / counts[d, k, j]
+                    slope[a, b] += gain
+                    bend[a, b] += gain / counts[d, k, j]
+    return slope, limits(slope, bend)
 
 
 @kernel((_PAIRS, _ROW, _CUBE, _CUBE))
@@ -157,7 +172,7 @@ def value_winners(
     early unlucky answer against any arm would hide the true winner for ever.
     """
     n_arms = log_beats.shape[1]
-    slope, limit = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
+    slope, bend = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
     for c in range(which.shape[0]):
         d, w = which[c, 0], which[c, 1]
         for j in range(n_arms):
@@ -166,105 +181,81 @@ def value_winners(
                 # The loss holds if w beats all, j too. What is in doubt of it is the less likely of
                 # "beats j" and "loses to j", by the chance that w beats all but j.
                 gain = losses[c] * math.exp(min(0.0, log_beats[d, w, j] - log_beats[d, j, w]))
-                limit[a, b] += gain
                 slope[a, b] += gain / counts[d, j, w]
-    return slope, limit
+                bend[a, b] += gain / counts[d, j, w] ** 2
+    return slope, limits(slope, bend)
 
 
-# What to play for them
+@kernel((_CUBE, _CUBE, _CUBE, _CUBE, _ROW, _ROW))
+def value_strengths(
+    pulls: Floats, strengths: Floats, shifts: Floats, moves: Floats, scales: Floats, rates: Floats
+) -> tuple[Floats, Floats]:
+    """Return what it is worth to know pairs' log-odds; slopes and limits as above.
 
-
-@part
-def price_block(
-    objective: int,
-    weights: Floats,
-    scores: Floats,
-    slope: Floats,
-    limit: Floats,
-    left: float,
-    block: float,
-    sides: Floats,
-    gradients: Floats,
-    users: Floats,
-) -> float:
-    """Return what a block of duels of two policies, the ``sides``, is worth; write its gradients.
-
-    The welfare of the sides, and over the rounds left the gain of the answers: m duels of a pair
-    gain slope m / (1 + slope m / limit), as the variance of a mean falls.
+    Draw m has ``strengths`` (D, K), their ``shifts`` from the mode, and ``moves`` of the scores
+    from their mean; ``pulls`` are what a higher score would gain, to be summed with ``scales``.
+    A pair's log-odds x move a score s by Cov(s, x) / Var(x) for each unit, and x is a difference
+    of two strengths, so all pairs' gains come from one matrix (K, K) a user. Half of x is resolved
+    by 1 / (Var(x) E[p (1 - p)]) answers; ``rates`` (D,) are the shares of duels that are answered.
     """
-    n_users, n_arms = scores.shape
-    value = 0.0
-    for side in range(2):
-        find_utilities(scores, sides[side], users[0])
-        value += 0.5 * evaluate(objective, weights, users[0], users[1])
-        gradients[side] = 0.0
-        for d in range(n_users):
-            for k in range(n_arms):
-                gradients[side, k] += 0.5 * users[1, d] * scores[d, k]
-    for i in range(n_arms):
-        for j in range(i + 1, n_arms):
-            if slope[i, j] > 0.0:
-                duels = sides[0, i] * sides[1, j] + sides[0, j] * sides[1, i]
-                full = 1.0 + slope[i, j] * block * duels / limit[i, j]
-                value += left * slope[i, j] * duels / full
-                more = left * slope[i, j] / (full * full)
-                for side in range(2):
-                    gradients[side, i] += more * sides[1 - side, j]
-                    gradients[side, j] += more * sides[1 - side, i]
-    return value
+    n_draws, n_users, n_arms = pulls.shape
+    slope, bend = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
+    joint, pulled = np.empty((n_arms, n_arms)), np.empty((n_arms, n_arms))
+    spread, noise = np.empty((n_arms, n_arms)), np.empty((n_arms, n_arms))
+    for d in range(n_users):
+        joint[:], pulled[:], spread[:], noise[:] = 0.0, 0.0, 0.0, 0.0
+        for m in range(n_draws):
+            for a in range(n_arms):
+                for b in range(n_arms):
+                    joint[a, b] += shifts[m, d, a] * moves[m, d, b]
+                    pulled[a, b] += scales[m] * pulls[m, d, a] * shifts[m, d, b]
+                    if b > a:
+                        spread[a, b] += (shifts[m, d, a] - shifts[m, d, b]) ** 2
+                        if m % 4 == 0:  # a part of them will do
+                            e = math.exp(-abs(strengths[m, d, a] - strengths[m, d, b]))
+                            noise[a, b] += 4.0 * e / (1.0 + e) ** 2
+        for a in range(n_arms):
+            for b in range(a + 1, n_arms):
+                gain = 0.0
+                for k in range(n_arms):
+                    gain += (joint[a, k] - joint[b, k]) * (pulled[k, a] - pulled[k, b])
+                variance = max(spread[a, b] / n_draws, 1e-12)
+                speed = rates[d] * variance * noise[a, b] / n_draws
+                gain = max(gain / n_draws / variance, 0.0) * speed
+                slope[a, b] += gain
+                bend[a, b] += gain * speed
+    return slope, limits(slope, bend)
 
 
-@part
-def tilt(policy: Floats, gradient: Floats, rate: float) -> None:
-    """Take a step of exponentiated gradient ascent, scaled by the largest advantage of any arm."""
-    mean, top, spread, total = 0.0, gradient.max(), 0.0, 0.0
-    for k in range(policy.size):
-        mean += policy[k] * gradient[k]
-    for k in range(policy.size):
-        spread = max(spread, abs(gradient[k] - mean))
-    if spread > 0.0:
-        for k in range(policy.size):
-            policy[k] *= math.exp(rate * (gradient[k] - top) / spread)
-            total += policy[k]
-        for k in range(policy.size):
-            policy[k] /= total
+# What to play
 
 
-@kernel((_INT, _ROW, _TABLE, _TABLE, _TABLE, _FLOAT, _INTS, _CUBE, _INT))
-def choose(
-    objective: int,
-    weights: Floats,
-    scores: Floats,
-    slope: Floats,
-    limit: Floats,
-    left: float,
-    blocks: Ints,
-    starts: Floats,
-    steps: int,
-) -> tuple[float, int, Floats]:
-    """Find the two policies and the block of rounds that gain most, from several starts (S, 2, K).
+@kernel((_INT, _ROW, _CUBE, _ROW, _ROW, _INT))
+def climb(
+    objective: int, weights: Floats, sample: Floats, scales: Floats, policy: Floats, steps: int
+) -> Floats:
+    """Return a policy whose mean of ``scales`` times welfare over a sample (n, D, K) is higher.
 
-    A long block may be worth its cost where most of its gain comes early, so what counts is what
-    the block gains in all, over playing the first start. Returns that, the block and the policies.
+    By Baum and Eagon's growth transform: each arm's share is multiplied by its derivative. That
+    never lowers a polynomial with positive coefficients, which the Nash welfare is.
     """
-    n_users, n_arms = scores.shape
-    users, gradients = np.empty((2, n_users)), np.empty((2, n_arms))
-    best, best_block, most = starts[0].copy(), blocks[0], 0.0
-    for b in range(blocks.size):
-        block = float(blocks[b])
-        stay = price_block(
-            objective, weights, scores, slope, limit, left, block, starts[0], gradients, users
-        )
-        for s in range(1, starts.shape[0]):
-            sides = starts[s].copy()
-            for t in range(steps):
-                value = price_block(
-                    objective, weights, scores, slope, limit, left, block, sides, gradients, users
-                )
-                if value > stay * (1.0 + 1e-9) and (value - stay) * block > most:
-                    most = (value - stay) * block
-                    best_block = blocks[b]
-                    best[:] = sides
-                for side in range(2):
-                    tilt(sides[side], gradients[side], 1.0 / (1.0 + 0.1 * t))
-    return most, best_block, best
+    n_draws, n_users, n_arms = sample.shape
+    found, derivative = policy.copy(), np.empty(n_arms)
+    utilities, slopes = np.empty(n_users), np.empty(n_users)
+    for _ in range(steps):
+        derivative[:] = 0.0
+        for m in range(n_draws):
+            find_utilities(sample[m], found, utilities)
+            evaluate(objective, weights, utilities, slopes)
+            for d in range(n_users):
+                slope = scales[m] * slopes[d]
+                for k in range(n_arms):
+                    derivative[k] += slope * sample[m, d, k]
+        total = 0.0
+        for k in range(n_arms):
+            total += found[k] * derivative[k]
+        if not 0.0 < total < math.inf:
+            break
+        for k in range(n_arms):
+            found[k] *= derivative[k] / total
+    return found

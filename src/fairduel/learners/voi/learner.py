@@ -12,6 +12,7 @@ from fairduel.inference import Posterior
 from fairduel.learners._states import replaced
 from fairduel.learners.learner import Learner, Outlook, Rationale
 from fairduel.learners.phases import check_winners
+from fairduel.learners.voi.candidates import candidates
 from fairduel.learners.voi.plan import Asked, InformationValue, Offer, Planner, Schedule
 from fairduel.learners.voi.value import information_value, policy_values
 from fairduel.offers import Mix, Play
@@ -40,7 +41,7 @@ class FairVOI(Learner[VOIState]):
 
     welfare: what to maximise. winners: each user's winner; None for users whose winner is not
     known. anytime: whether the horizon is only a limit and not planned for; it then plans
-    for twice as many rounds to come as were played, whenever it decides.
+    for as many rounds to come as were played, whenever it decides.
 
     Nothing has to be tuned. A user without a Condorcet winner is served relative to the arm that
     is likeliest to be one.
@@ -71,7 +72,7 @@ class FairVOI(Learner[VOIState]):
         if offer is None or offer.rest(played) <= 0:
             offer = self._decide(state)
             state = replaced(state, offer=offer, decisions=state.decisions + 1)
-        phase = "exploit" if offer.asked is None else "explore"
+        phase = "explore" if offer.costs else "exploit"
         rounds, to_come = offer.rest(played), state.horizon - played
         if to_come > 0:  # an anytime block may reach beyond the horizon
             rounds = min(rounds, to_come)
@@ -81,19 +82,20 @@ class FairVOI(Learner[VOIState]):
         return replaced(state, tally=state.tally + tally)
 
     def policy(self, state: VOIState) -> Floats:
-        return self._best(self.posterior(state.tally))
+        policies, _ = candidates(self.posterior(state.tally), self.welfare, _generator(state))
+        return np.asarray(policies[0])
 
     def outlook(self, state: VOIState) -> Outlook:
         posterior, played = self.posterior(state.tally), state.tally.rounds
-        policy = self._best(posterior)
+        planner = self._planner(state, posterior)
+        policy = planner.policies[0]
         rng = np.random.default_rng([state.seed, _SEED_OF_ITS_OWN + 1, played])
         sample = posterior.sample(rng)
         values = self.welfare.value(sample @ policy)
         best = policy_values(self.welfare, sample, self.welfare.follow(sample, policy))
-        planner = self._planner(state, posterior, policy)
         return Outlook(
             near_best=float((values >= NEAR * best).mean()),
-            duels_worth_asking=planner.duels_worth_asking(played, state.offer),
+            duels_worth_asking=planner.duels_worth_asking(played),
         )
 
     def rationale(self, state: VOIState, shown: tuple[int, int] | None) -> Rationale:
@@ -117,25 +119,22 @@ class FairVOI(Learner[VOIState]):
         )
 
     def _decide(self, state: VOIState) -> Offer:
-        posterior = self.posterior(state.tally)
-        policy = self._best(posterior, None if state.offer is None else state.offer.policy)
-        return self._planner(state, posterior, policy).offer(state.tally.rounds)
+        return self._planner(state, self.posterior(state.tally)).offer(state.tally.rounds)
 
-    def _best(self, posterior: Posterior, start: Floats | None = None) -> Floats:
-        """Return the policy of highest expected welfare.
+    def _planner(self, state: VOIState, posterior: Posterior) -> Planner:
+        rng = _generator(state)
+        policies, sample = candidates(posterior, self.welfare, rng)
 
-        Users' preferences are independent, so the mean of a product of utilities is the product
-        of their means: the best policy for the mean scores is best in the mean.
-        """
-        return self.welfare.maximize(posterior.scores, start).policy
-
-    def _planner(self, state: VOIState, posterior: Posterior, policy: Floats) -> Planner:
         def value(left: float) -> InformationValue:
-            rng = np.random.default_rng([state.seed, _SEED_OF_ITS_OWN, state.decisions])
-            return information_value(posterior, self.welfare, policy, state.tally, left, rng)
+            return information_value(posterior, self.welfare, policies[0], state.tally, left, rng)
 
         schedule = Schedule(state.horizon, self.anytime)
-        return Planner(schedule, self.welfare, posterior.scores, policy, value)
+        return Planner(schedule, policies, sample.loss, value)
+
+
+def _generator(state: VOIState) -> np.random.Generator:
+    """Return the source of randomness of the next decision."""
+    return np.random.default_rng([state.seed, _SEED_OF_ITS_OWN, state.decisions])
 
 
 def _position(asked: Asked, shown: tuple[int, int]) -> int | None:

@@ -9,18 +9,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairduel._arrays import Bools, Floats, Ints
-from fairduel.welfare import Welfare
 
 BLOCK = 0.1  # rounds to the next decision, as a share of those played
-PARTS = (1, 4, 16)  # into which a block is divided, to find the best length
-ANYTIME = 2.0  # rounds planned for, as a multiple of those played, if the horizon is not known
-STEPS = 30  # of the ascent to the best block
+AHEAD = 3.0  # rounds planned for at most, as a multiple of those played ...
+FEW_AHEAD = 100.0  # ... or this many
+ANYTIME = 1.0  # the same if the horizon is not known
+FREE = 0.5  # rounds that answers have to gain where asking costs nothing but people's time
+LENGTHS = 24  # of exploring that are compared, evenly spaced in their logarithm
 RARE = 1e-3  # arms shown less often than this are left out of an exploring policy
 
 
 @dataclass(frozen=True, eq=False)
 class InformationValue:
-    """What answers are worth per round: m about pair i < j gain slope m / (1 + slope m / limit).
+    """What answers are worth per round, as a share of the best welfare.
+
+    m answers about a pair i < j gain slope m / (1 + slope m / limit).
 
     m answers on top of n resolve a share m / (m + n) of what is unknown, and so gain that share
     of what knowing everything would gain: that is the limit, and the slope is the limit over n.
@@ -33,19 +36,22 @@ class InformationValue:
 
     def gain(self, duels: Floats) -> Floats:
         """Return what ``duels`` (K, K) of each pair gain per round."""
-        return np.asarray(self.slope * duels * self._unresolved(duels))
+        limit = np.where(self.limit > 0.0, self.limit, 1.0)
+        return np.asarray(self.slope * duels / (1.0 + self.slope * duels / limit))
 
-    def after(self, duels: Floats) -> InformationValue:
-        """Return what answers are still worth after ``duels`` (K, K) more of each pair."""
-        kept = self._unresolved(duels)
+    def times(self, factor: float) -> InformationValue:
+        """Return the value in other units, or of a model with this probability."""
         return InformationValue(
-            self.slope * kept**2, self.limit * kept, self.winner_slope * kept**2
+            factor * self.slope, factor * self.limit, factor * self.winner_slope
         )
 
-    def _unresolved(self, duels: Floats) -> Floats:
-        """Return the share of what is unknown that is left after ``duels`` of each pair."""
-        limit = np.where(self.limit > 0.0, self.limit, 1.0)
-        return np.asarray(1.0 / (1.0 + self.slope * duels / limit))
+    def plus(self, other: InformationValue) -> InformationValue:
+        """Return the sum of two values."""
+        return InformationValue(
+            self.slope + other.slope,
+            self.limit + other.limit,
+            self.winner_slope + other.winner_slope,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +75,8 @@ class Asked:
 class Offer:
     """What was decided after ``began`` rounds: two policies for a number of rounds.
 
-    policy: the best one by the scores then. asked: what the offer is played for, if it is not
-    that policy.
+    policy: the best one by what was known then. asked: what its answers are good for, if they are
+    worth asking for.
     """
 
     left: Floats
@@ -79,6 +85,12 @@ class Offer:
     began: int
     policy: Floats
     asked: Asked | None = None
+
+    @property
+    def costs(self) -> bool:
+        """Whether it is played for its answers instead of the best policy."""
+        both = np.array_equal(self.left, self.policy) and np.array_equal(self.right, self.policy)
+        return self.asked is not None and not both
 
     def rest(self, played: int) -> int:
         """Return how many of its rounds are left after ``played`` rounds in all."""
@@ -99,110 +111,141 @@ class Schedule:
 
     def end(self, played: int) -> float:
         """Return the last round that is planned for, after ``played`` rounds."""
-        return (1.0 + ANYTIME) * played if self.anytime else float(self.horizon)
+        if self.anytime:
+            return (1.0 + ANYTIME) * played
+        return min(played + max(AHEAD * played, FEW_AHEAD), float(self.horizon))
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """To play two policies (2, K) for a number of rounds, and then the best by what was learned.
+
+    gain: what it brings over the rounds after it, and cost: what it costs meanwhile, both as
+    shares of the best welfare, summed over rounds.
+    """
+
+    sides: Floats
+    rounds: float
+    gain: float
+    cost: float
 
 
 @dataclass(frozen=True, eq=False)
 class Planner:
     """A planner that weighs the value of answers over the rounds to come against their cost now.
 
-    scores: (D, K) as they are in the mean. policy: the best one for them. value: returns what
-    answers are worth, for the number of rounds in which they can be used.
+    policies: (C, K) that are worth playing, the one to commit to first. loss: returns the share of
+    the best welfare that policies (.., K) are expected to lose. value: returns what answers are
+    worth, for the number of rounds in which they can be used.
     """
 
     schedule: Schedule
-    welfare: Welfare
-    scores: Floats
-    policy: Floats
+    policies: Floats
+    loss: Callable[[Floats], Floats]
     value: Callable[[float], InformationValue]
 
     def offer(self, played: int) -> Offer:
-        """Decide what to play after ``played`` rounds."""
-        block = self.schedule.block(played)
-        stay = Offer(self.policy, self.policy, block, played, self.policy)
-        left = self.schedule.end(played + block) - (played + block)
-        if left <= 0.0 or len(self.policy) == 1:
+        """Decide what to play after ``played`` rounds: the beginning of the best plan."""
+        best, block = self.policies[0], self.schedule.block(played)
+        stay = Offer(best, best, block, played, best)
+        left = self._left(played)
+        value = None if left <= 0.0 or len(best) == 1 else self.value(left)
+        plan = None if value is None else self._plan(value, left + block)
+        if value is None or plan is None:
             return stay
-        now = self.value(left)
-        rounds, sides = self._choose(now, left, block)
-        if sides is None:
-            return stay
-        asked = self._asked(now, left, rounds, sides)
-        return replace(stay, left=sides[0], right=sides[1], rounds=rounds, asked=asked)
+        rounds = int(min(block, max(1.0, plan.rounds)))
+        asked = self._asked(value, plan, rounds, left + block)
+        return replace(stay, left=plan.sides[0], right=plan.sides[1], rounds=rounds, asked=asked)
 
-    def duels_worth_asking(self, played: int, offer: Offer | None) -> int:
-        """Return the number of duels, deciding repeatedly as if answers came as expected.
+    def duels_worth_asking(self, played: int) -> int:
+        """Return the number of duels of the best plan for all rounds to come."""
+        left = self._left(played)
+        if not self.schedule.anytime:
+            left = float(self.schedule.horizon - played - self.schedule.block(played))
+        if left <= 0.0 or self.policies.shape[1] == 1:
+            return 0
+        plan = self._plan(self.value(left), left + self.schedule.block(played))
+        return 0 if plan is None else math.ceil(plan.rounds * float(_frequencies(plan.sides).sum()))
 
-        The rest of the ``offer`` under way comes first, if it is played for its answers.
+    def _left(self, played: int) -> float:
+        """Return the rounds that are planned for after the block that comes now."""
+        after = played + self.schedule.block(played)
+        return self.schedule.end(after) - after
+
+    def _plan(self, value: InformationValue, rounds: float) -> Plan | None:
+        """Return the best plan for so many rounds, None if nothing is worth asking.
+
+        Playing two policies for n rounds loses n times their loss, and in the rounds after it what
+        is lost now less the gain, which is no more than there is to lose.
         """
-        duels = np.zeros((len(self.policy), len(self.policy)))
-        if offer is not None and offer.asked is not None:
-            rest = max(0, offer.rest(played))
-            duels += rest * _frequencies(np.stack([offer.left, offer.right]))
-            played += rest
-        block = self.schedule.block(played)
-        end = self.schedule.end(played + block)
-        if end > played + block and len(self.policy) > 1:
-            now = self.value(end - played - block)
-            while (left := end - played - block) > 0.0:
-                rounds, sides = self._choose(now.after(duels), left, block)
-                if sides is None:
-                    break
-                duels += rounds * _frequencies(sides)
-                played += rounds
-                block = self.schedule.block(played)
-        return math.ceil(float(duels.sum()))
-
-    def _choose(self, value: InformationValue, left: float, most: int) -> tuple[int, Floats | None]:
-        """Return for how many rounds to play which two policies (2, K) for their answers, if any.
-
-        A long block may be worth its cost where most of its gain comes early, so shorter ones are
-        tried as well: what counts is the gain in all, less the cost.
-        """
-        from fairduel.kernels import voi
-
         if not value.slope.any():
-            return most, None
-        blocks = np.array(sorted({max(1, most // part) for part in PARTS}))
-        gain, rounds, found = self.welfare.compiled(len(self.scores)).run(
-            voi.choose, self.scores, value.slope, value.limit, left, blocks,
-            _starts(self.policy, value.slope), STEPS,
-        )  # fmt: skip
-        if gain <= 0.0:
-            return most, None
-        found[found < RARE * found.max(axis=1, keepdims=True)] = 0.0
-        found /= found.sum(axis=1, keepdims=True)
-        # What was left out may have been all that there was to learn.
-        return rounds, found if (_frequencies(found) * value.slope).any() else None
+            return None
+        policies = np.concatenate([self.policies, _asking(self.policies[0], value.slope)])
+        losses = self.loss(policies)
+        first, second = np.triu_indices(len(policies))
+        cost, now = 0.5 * (losses[first] + losses[second]), max(float(losses[0]), 0.0)
+        gains, lengths = self._gains(value, policies, rounds), _lengths(rounds)
+        gains = now * gains / (now + gains + 1e-300)
+        total = lengths[:, None] * cost + (rounds - lengths[:, None]) * (now - gains)
+        n, c = np.unravel_index(total.argmin(), total.shape)
+        worth = rounds * now - total[n, c]
+        if worth <= (FREE if c == 0 else 0.0):
+            return None
+        sides = np.stack([policies[first[c]], policies[second[c]]])
+        if not (_frequencies(sides) * value.slope).any():
+            return None
+        length = float(lengths[n])
+        return Plan(
+            sides,
+            length,
+            gain=(rounds - length) * float(gains[n, c]),
+            cost=length * max(0.0, float(cost[c]) - now),
+        )
 
-    def _asked(self, value: InformationValue, left: float, rounds: int, sides: Floats) -> Asked:
-        """Return what a block is played for."""
-        gains = value.gain(rounds * _frequencies(sides))
+    def _gains(self, value: InformationValue, policies: Floats, rounds: float) -> Floats:
+        """Return what pairs of policies (P,) gain in each of the lengths (L, P)."""
+        first, second = np.triu_indices(len(policies))
+        i, j = np.nonzero(value.slope)
+        often = policies[first][:, i] * policies[second][:, j]
+        often += policies[first][:, j] * policies[second][:, i]
+        slope, limit = value.slope[i, j], value.limit[i, j]
+        gains = [
+            (slope * n * often / (1.0 + slope * n * often / limit)).sum(axis=1)
+            for n in _lengths(rounds)
+        ]
+        return np.array(gains)
+
+    def _asked(self, value: InformationValue, plan: Plan, rounds: int, to_come: float) -> Asked:
+        """Return what the first ``rounds`` of a plan are played for."""
+        gains = value.gain(rounds * _frequencies(plan.sides))
         i, j = np.unravel_index(np.argsort(-gains, axis=None, kind="stable"), gains.shape)
         some = gains[i, j] > 0.0
         i, j = i[some], j[some]
-        best = max(float(self.welfare.value(self.scores @ self.policy)), 1e-300)
-        earned = float(self.welfare.value(sides @ self.scores.T).mean())
+        lost = self.loss(np.concatenate([self.policies[:1], plan.sides]))
+        kept = max(1.0 - float(lost[0]), 1e-300)
+        now, total = max(float(lost[0]), 0.0), float(gains.sum())
         return Asked(
             pairs=np.column_stack([i, j]),
             shares=gains[i, j] / gains.sum(),
             about_winner=value.winner_slope[i, j] > 0.5 * value.slope[i, j],
-            gain=left * float(gains.sum()) / best,
-            cost=rounds * max(0.0, 1.0 - earned / best),
+            gain=(to_come - rounds) * now * total / (now + total) / kept,
+            cost=rounds * max(0.0, 0.5 * float(lost[1] + lost[2]) - float(lost[0])) / kept,
         )
 
 
-def _starts(policy: Floats, slope: Floats) -> Floats:
-    """Return pairs of policies to begin from: the best one first, and others that ask more."""
+def _lengths(rounds: float) -> Floats:
+    """Return lengths of exploring, from one round to all of them."""
+    return np.unique(np.minimum(np.round(np.geomspace(1.0, max(rounds, 1.0), LENGTHS)), rounds))
+
+
+def _asking(policy: Floats, slope: Floats) -> Floats:
+    """Return policies that ask: against the given one, about everything, and the best pair's."""
     both = slope + slope.T
+    arms = np.eye(len(policy))
     i, j = np.unravel_index(slope.argmax(), slope.shape)
-    arms = len(policy)
-    pair = np.eye(arms)[[i, j]]
-    against, everything = both @ policy + 1e-300, both.sum(axis=1)
-    wanted, all_wanted = against / against.sum(), everything / everything.sum()
-    rows = [[policy, policy], [policy, wanted], [all_wanted, all_wanted], pair]
-    starts = 0.98 * np.array(rows) + 0.02 / arms
-    return np.concatenate([[[policy, policy]], starts])
+    wanted = np.stack([both @ policy + 1e-300, both.sum(axis=1), arms[i], arms[j]])
+    wanted[wanted < RARE * wanted.max(axis=1, keepdims=True)] = 0.0
+    return np.asarray(wanted / wanted.sum(axis=1, keepdims=True))
 
 
 def _frequencies(sides: Floats) -> Floats:

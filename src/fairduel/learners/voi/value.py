@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairduel._arrays import Floats, Ints
-from fairduel.inference import Posterior
+from fairduel.inference import IndependentPairs, Mixed, Posterior, Strengths
 from fairduel.learners.voi.plan import RARE, InformationValue
 from fairduel.tally import Tally
 from fairduel.welfare import Welfare
@@ -20,6 +20,7 @@ NODES = 4  # steps from knowing nothing more to knowing everything
 SURPRISES = np.arange(1.0, 5.0)  # standard deviations by which an arm may prove different
 
 
+@functools.singledispatch
 def information_value(
     posterior: Posterior,
     welfare: Welfare,
@@ -30,20 +31,88 @@ def information_value(
 ) -> InformationValue:
     """Return what answers about each pair are worth over each of the ``left`` rounds to come.
 
-    policy: the best one for the mean scores. tally: the answers so far; it says who answers.
+    In shares of the best welfare. policy: the one to play otherwise. tally: the answers so far; it
+    says who answers. For another model of preferences, ``register`` another function.
     """
+    raise TypeError(f"what answers are worth under {type(posterior).__name__} is not known")
+
+
+@information_value.register
+def _(
+    posterior: Mixed,
+    welfare: Welfare,
+    policy: Floats,
+    tally: Tally,
+    left: float,
+    rng: np.random.Generator,
+) -> InformationValue:
+    found = [
+        information_value(part, welfare, policy, tally, left, rng).times(weight)
+        for weight, part in posterior.parts
+    ]
+    return functools.reduce(InformationValue.plus, found)
+
+
+@information_value.register
+def _(
+    posterior: IndependentPairs,
+    welfare: Welfare,
+    policy: Floats,
+    tally: Tally,
+    left: float,
+    rng: np.random.Generator,
+) -> InformationValue:
     counts = posterior.counts / answer_rates(tally)[:, None, None]
-    return _Evaluation(posterior, welfare, policy, counts).value(left, rng)
+    value = _Evaluation(posterior, welfare, policy, counts).value(left, rng)
+    best = welfare.maximize(posterior.scores, policy).value
+    return value.times(1.0 / max(best, 1e-300))
+
+
+@information_value.register
+def _(
+    posterior: Strengths,
+    welfare: Welfare,
+    policy: Floats,
+    tally: Tally,
+    left: float,
+    rng: np.random.Generator,
+) -> InformationValue:
+    """Draw what may be learned, and split what it gains among pairs, by their covariances.
+
+    As with independent pairs, a share lambda of the deviations of scores is resolved, from 0 to 1,
+    and the derivative of the share of the best welfare that is gained is a sum over scores.
+    """
+    from fairduel.kernels import voi
+
+    few = len(posterior.drawn) if not welfare.slow else 2 * FEW_PAIRS
+    drawn = posterior.drawn[:few]
+    shares = (np.arange(len(drawn)) % NODES + 0.5) / NODES
+    moves = drawn - posterior.scores
+    scores = np.clip(posterior.scores + np.sqrt(shares)[:, None, None] * moves, 1e-6, 1.0)
+    best = welfare.follow(scores, policy)
+    utilities, now = np.einsum("mdk,mk->md", scores, best), scores @ policy
+    top = np.maximum(welfare.value(utilities), 1e-300)
+    ratio = welfare.value(now) / top
+    pulls = (ratio / top)[:, None, None] * welfare.gradient(utilities)[:, :, None] * best[:, None]
+    pulls = pulls - welfare.gradient(now)[:, :, None] * policy / top[:, None, None]
+    slope, limit = voi.value_strengths(
+        pulls, posterior.strengths[:few], posterior.shifts[:few], moves,
+        0.5 / np.sqrt(shares) / len(drawn), answer_rates(tally),
+    )  # fmt: skip
+    return InformationValue(slope, limit, np.zeros_like(slope))
 
 
 def answer_rates(tally: Tally) -> Floats:
     """Return the share of the duels shown that each user answers.
 
-    Users who answer every other duel need twice as many to tell as much, and users who never
-    answer count for less and less.
+    Users who answer every other duel need twice as many to tell as much. Who has not answered any
+    of n duels may be somebody who seldom answers, or, at even odds beforehand, somebody who never
+    does: that becomes the likelier, the more duels go by.
     """
     shown = tally.plays.sum() - np.trace(tally.plays)
-    return np.asarray(np.minimum((tally.wins.sum(axis=(1, 2)) + 1.0) / (shown + 1.0), 1.0))
+    heard = tally.wins.sum(axis=(1, 2))
+    rates = np.minimum((heard + 1.0) / (shown + 1.0), 1.0)
+    return np.asarray(np.where(heard > 0.0, rates, rates / (shown + 1.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +122,7 @@ class _Evaluation:
     counts: (D, K, K) the number of duels of a pair that what is known of it is worth.
     """
 
-    posterior: Posterior
+    posterior: IndependentPairs
     welfare: Welfare
     policy: Floats
     counts: Floats

@@ -1,0 +1,65 @@
+"""The default posterior: people with strengths, or independent pairs, whichever the answers say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairduel._arrays import Floats
+from fairduel.inference.independent import infer_pairs
+from fairduel.inference.posterior import DRAWS, Posterior
+from fairduel.inference.strengths import infer_strengths
+
+NEGLIGIBLE = 1e-3  # a model less likely than this is left out
+
+
+@dataclass(frozen=True, eq=False)
+class Mixed(Posterior):
+    """A mixture of posteriors.
+
+    parts: each with its probability, the likeliest first.
+    """
+
+    parts: tuple[tuple[float, Posterior], ...]
+
+    def sample(self, rng: np.random.Generator, n: int = DRAWS) -> Floats:
+        """Draw scores (n, D, K), of each part about in proportion to its probability."""
+        edges = np.cumsum([weight for weight, _ in self.parts]) * n + rng.random()
+        counts = np.diff(np.minimum(edges.astype(np.int64), n), prepend=0)
+        counts[0] += n - counts.sum()
+        drawn = [
+            part.sample(rng, count)
+            for (_, part), count in zip(self.parts, counts.tolist(), strict=True)
+            if count
+        ]
+        return np.concatenate(drawn)
+
+
+def infer(wins: Floats, winners: Sequence[int | None] | None = None) -> Posterior:
+    """Return the posterior given ``wins`` (D, K, K); ``winners`` are those that are known.
+
+    Beforehand people have strengths or independent pairs with even odds, all of them alike; the
+    evidence decides. The same answers always give the same posterior, its draws among them.
+    """
+    answers = round(2.0 * float(wins.sum()))
+    strengths, pairs = infer_strengths(wins, winners, seed=answers), infer_pairs(wins, winners)
+    odds = np.exp(np.clip(pairs.log_evidence() - strengths.log_evidence, -700.0, 700.0))
+    independent = float(odds / (1.0 + odds))
+    parts: list[tuple[float, Posterior]] = [(1.0 - independent, strengths), (independent, pairs)]
+    parts = sorted((part for part in parts if part[0] > NEGLIGIBLE), key=lambda part: -part[0])
+    if len(parts) == 1:
+        return parts[0][1]
+    return mix(parts)
+
+
+def mix(parts: Sequence[tuple[float, Posterior]]) -> Mixed:
+    """Mix posteriors, each with its probability."""
+    beats = sum(weight * np.exp(part.log_beats) for weight, part in parts)
+    return Mixed(
+        probabilities=np.asarray(sum(weight * part.probabilities for weight, part in parts)),
+        log_beats=np.log(np.maximum(beats, 1e-300)),
+        scores=np.asarray(sum(weight * part.scores for weight, part in parts)),
+        parts=tuple(parts),
+    )

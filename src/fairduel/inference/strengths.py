@@ -1,0 +1,117 @@
+"""People who give every arm a strength: Bradley-Terry, with deviations of single pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairduel._arrays import Floats, Ints
+from fairduel.inference.independent import known_winners
+from fairduel.inference.posterior import DRAWS, Posterior, stratified
+
+SPREADS = (0.5, 1.0, 2.0, 4.0)  # of strengths, in log-odds
+RESIDUALS = (0.0, 0.5)  # by which single pairs deviate, in log-odds
+KEPT = 128  # draws that are kept: half of them are mirror images
+
+_HYPOTHESES = np.array([(spread, residual) for residual in RESIDUALS for spread in SPREADS])
+
+
+@dataclass(frozen=True, eq=False)
+class Strengths(Posterior):
+    """The posterior of users with strengths, as draws from it.
+
+    Spread and size of deviations are not known, but the same for all users; the posterior is a
+    mixture over a few of them, weighted by evidence. Given both, it is normal by Laplace's method.
+    The conditions that all users have a winner, and that a known winner wins, are met draw by
+    draw.
+
+    wins: (D, K, K) the answers. known: (D,) winners as far as they are known, else -1.
+    weights: (H,) of the hypotheses. strengths, shifts: (n, D, K) drawn, and their deviations from
+    the mode. drawn: (n, D, K) their scores. log_evidence: of the answers, in all.
+    """
+
+    wins: Floats
+    known: Ints
+    weights: Floats
+    strengths: Floats
+    shifts: Floats
+    drawn: Floats
+    log_evidence: float
+
+    def sample(self, rng: np.random.Generator, n: int = DRAWS) -> Floats:
+        """Draw scores (n, D, K): those kept, evenly spaced, or new ones if these are too few."""
+        kept = len(self.drawn)
+        if n <= kept:
+            return np.asarray(self.drawn[(np.arange(n) * kept // n + rng.integers(kept)) % kept])
+        return _draw(self.wins, self.known, self.weights, n, rng).scores[:n]
+
+
+def infer_strengths(
+    wins: Floats, winners: Sequence[int | None] | None = None, seed: int = 0
+) -> Strengths:
+    """Return the posterior given ``wins`` (D, K, K), with draws that depend on the seed."""
+    from fairduel.kernels import strengths
+
+    known = known_winners(winners, len(wins))
+    evidence = strengths.evidence(wins, *np.ascontiguousarray(_HYPOTHESES.T)).sum(axis=1)
+    weights = np.exp(evidence - evidence.max())
+    total = float(evidence.max() + np.log(weights.mean()))
+    weights /= weights.sum()
+    found = _draw(wins, known, weights, KEPT, np.random.default_rng(seed))
+    arms = wins.shape[1]
+    return Strengths(
+        probabilities=(found.winners[:, :, None] == np.arange(arms)).mean(axis=0),
+        log_beats=np.log(np.maximum(found.beats, 1e-300)),
+        scores=found.scores.mean(axis=0),
+        wins=wins,
+        known=known,
+        weights=weights,
+        strengths=found.strengths,
+        shifts=found.shifts,
+        drawn=found.scores,
+        log_evidence=total,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    strengths: Floats
+    shifts: Floats
+    scores: Floats
+    winners: Ints
+    beats: Floats
+
+
+def _draw(wins: Floats, known: Ints, weights: Floats, n: int, rng: np.random.Generator) -> _Drawn:
+    """Draw about n (an even number) from the mixture, each with its mirror image."""
+    from fairduel.kernels import strengths
+
+    users, arms, _ = wins.shape
+    half = (n + 1) // 2
+    edges = np.minimum(np.cumsum(weights) * half + rng.random(), half).astype(np.int64)
+    counts = np.diff(edges, prepend=0)
+    counts[weights.argmax()] += half - counts.sum()
+    parts = []
+    for (spread, residual), count in zip(_HYPOTHESES.tolist(), counts.tolist(), strict=True):
+        if count > 0:
+            normals = rng.standard_normal((count, users, arms))
+            spins, uniforms = stratified(count, users, rng), rng.random((count, users, arms))
+            parts.append(
+                strengths.draw(
+                    wins, known, spread, residual,
+                    np.concatenate([normals, -normals]),
+                    np.concatenate([spins, 1.0 - spins]),
+                    np.concatenate([uniforms, 1.0 - uniforms]),
+                )
+            )  # fmt: skip
+    shares = counts[counts > 0] / half
+    thetas, shifts, scores, winners, beats = zip(*parts, strict=True)
+    return _Drawn(
+        np.concatenate(thetas),
+        np.concatenate(shifts),
+        np.concatenate(scores),
+        np.concatenate(winners),
+        np.asarray(np.tensordot(shares, np.array(beats), 1)),
+    )
