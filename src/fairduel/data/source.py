@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
+from typing import Any
 
 from fairduel._files import AnyPath, open_to_read
 from fairduel.errors import InputError
@@ -84,8 +85,9 @@ class Source:
                 "it is gzip that was cut off or damaged: get it again, whole."
             ) from error
         if self._advance is not None:
-            raw = getattr(self._file.raw, "compressed", None)
-            told = self._told + len(data) if raw is None else raw.tell()
+            packed = getattr(self._file.raw, "compressed", None)
+            seekable = packed is not None and packed.seekable()
+            told = packed.tell() if seekable else self._told + len(data)
             self._advance(told - self._told)
             self._told = told
         return data
@@ -111,7 +113,7 @@ def open_source(path: AnyPath, advance: Advance | None = None) -> Iterator[Sourc
             if start == b"PK\x03\x04":
                 raise InputError("it is a zip archive, as .xlsx and .ods are: save it as CSV.")
             packed = start.startswith(b"\x1f\x8b")
-            text = io.BufferedReader(_Gzip(file)) if packed else file  # type: ignore[arg-type]
+            text: Any = io.BufferedReader(_Gzip(file)) if packed else file  # type: ignore[type-var]
             yield Source(name, text, advance)
         finally:
             # Standard input is not ours to close.
