@@ -134,6 +134,12 @@ class Ballots:
         stop = len(self.users) if stop is None else stop
         return self.counts.matrices(start, stop, len(self.options))
 
+    def shares(self, start: int = 0, stop: int | None = None) -> Floats:
+        """Return which share of what a user says on options i and j is for i; 1/2 if nothing."""
+        wins = self.wins(start, stop)
+        both = wins + wins.transpose(0, 2, 1)
+        return np.where(both > 0, wins / np.where(both > 0, both, 1.0), 0.5)
+
     def blocks(self) -> Iterator[tuple[slice, Floats]]:
         """Return all users in blocks, each with its ``wins``, that fit into little memory."""
         size = max(1, BLOCK // len(self.options) ** 2)

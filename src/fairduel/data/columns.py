@@ -27,8 +27,10 @@ SIDES = (
     *(("option 1", "option 2"), ("item 1", "item 2"), ("first", "second"), ("a", "b")),
 )
 WINNERS = ("winner", "label", "preferred", "preference", "choice", "outcome", "result", "vote")
-LOSERS = (("winner", "loser"), ("preferred", "rejected"), ("chosen", "rejected"))
-LOSERS += (("better", "worse"), ("won", "lost"))
+LOSERS = (
+    *(("winner", "loser"), ("preferred", "rejected"), ("chosen", "rejected"), ("better", "worse")),
+    ("won", "lost"),
+)
 COUNTS = ("count", "counts", "times", "n", "votes")
 WEIGHTS = ("weight", "weights")
 APPROVAL = {"voter id", "comment id", "vote"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -161,7 +161,7 @@ class _Counting:
             votes |= _codes(chunk, next(cells), self.outcomes)
         times = np.ones(len(votes)) if chunk.times is None else np.array(chunk.times, np.float64)
         if self._asked.count:
-            times *= _numbers(chunk, next(cells), self.amounts, np.float64)
+            times *= _numbers(chunk, next(cells), self.amounts)
         if self.people is not None:
             person = _codes(chunk, next(cells), self.people)
             self._members.append(np.unique(user << 32 | person))
@@ -202,12 +202,7 @@ class _Counting:
             "votes",
             tuple(self.users.names),
             tuple(self.options.names[k] for k in order),
-            _pair_counts(
-                np.concatenate([user, user]),
-                np.concatenate([left, right]),
-                np.concatenate([right, left]),
-                np.concatenate([times * LEFT_SHARE[what], times * RIGHT_SHARE[what]]),
-            ),
+            pair_counts(user, left, right, what, times),
             self._sizes(),
             f"read as pairwise votes; for example: {example}",
             grouped=self._by is not None,
@@ -251,28 +246,20 @@ class _Counting:
         user = self.users.names[vote >> 3 * BITS]
         left = self.options.names[vote >> 2 * BITS & LOW]
         right = self.options.names[vote >> BITS & LOW]
-        return _sentence(user, left, right, what)
-
-
-def _sentence(user: str, left: str, right: str, what: int) -> str:
-    if what == SKIP:
-        return f"{user} does not compare {left} with {right}"
-    if what in (TIE, BOTH_BAD):
-        return f"{user} likes {left} and {right} equally"
-    better, worse = (left, right) if what == LEFT else (right, left)
-    return f"{user} prefers {better} to {worse}"
+        return sentence(user, left, right, what)
 
 
 # Counting
 
 
-def _codes(chunk: Chunk, cells: Any, names: _Names) -> Ints:
-    return _numbers(chunk, cells, names, np.int64)
+def _codes(chunk: Chunk, cells: Sequence[Any], names: _Names) -> Ints:
+    return _numbers(chunk, cells, names).astype(np.int64, copy=False)
 
 
-def _numbers(chunk: Chunk, cells: Any, known: Any, dtype: Any) -> Any:
+def _numbers(chunk: Chunk, cells: Sequence[Any], known: _Names | _Amounts) -> Ints | Floats:
     """Return the numbers of all cells; an error says which of them has none, and where."""
     try:
+        dtype: type[Any] = np.int64 if isinstance(known, _Names) else np.float64
         return np.fromiter(map(known.__getitem__, cells), dtype, len(cells))
     except _Unreadable as error:
         raise InputError(f"{chunk.place(cells.index(error.cell))}: {error}") from error
@@ -300,14 +287,24 @@ def _last(votes: Ints, times: Floats) -> tuple[Ints, Floats]:
     return votes[last], times[last]
 
 
-def _pair_counts(user: Ints, winner: Ints, loser: Ints, wins: Floats) -> PairCounts:
+def pair_counts(user: Ints, left: Ints, right: Ints, meaning: Ints, times: Floats) -> PairCounts:
+    """Return the wins in votes on what was left and right; ``meaning`` is that of each vote."""
+    beat = ((user << BITS | left) << BITS | right, (user << BITS | right) << BITS | left)
+    wins = np.concatenate([times * LEFT_SHARE[meaning], times * RIGHT_SHARE[meaning]])
     told = wins > 0
-    packed, sums = _added(
-        ((user << BITS | winner) << BITS | loser)[told],
-        wins[told],
-    )
-    columns = (packed >> 2 * BITS, packed >> BITS & LOW, packed & LOW)
-    return PairCounts(*map(frozen, columns), frozen(sums))
+    packed, wins = _added(np.concatenate(beat)[told], wins[told])
+    user, winner, loser = packed >> 2 * BITS, packed >> BITS & LOW, packed & LOW
+    return PairCounts(frozen(user), frozen(winner), frozen(loser), frozen(wins))
+
+
+def sentence(user: str, left: str, right: str, meaning: int) -> str:
+    """Say what a vote means."""
+    if meaning == SKIP:
+        return f"{user} does not compare {left} with {right}"
+    if meaning in (TIE, BOTH_BAD):
+        return f"{user} likes {left} and {right} equally"
+    better, worse = (left, right) if meaning == LEFT else (right, left)
+    return f"{user} prefers {better} to {worse}"
 
 
 # What outcomes mean
@@ -394,8 +391,13 @@ def _by_name(each: _Shown, given: Mapping[str, int]) -> int | None:
 
 
 def _by_word(each: _Shown, given: Mapping[str, int], sides: Mapping[str, int]) -> int | None:
-    word = plain(each.outcome)
+    word = _word(each.outcome)
     return given.get(word, (TIE_WORDS | {**sides}).get(word))
+
+
+def _word(outcome: str) -> str:
+    """Return an outcome in one spelling; in numbers every sign counts."""
+    return plain(outcome) if any(map(str.isalpha, outcome)) else outcome.strip()
 
 
 def _given(outcomes: Outcomes) -> dict[str, int]:
@@ -404,6 +406,6 @@ def _given(outcomes: Outcomes) -> dict[str, int]:
             f'outcomes is {outcomes!r}: give "names", or what words mean, like {{"0": "left"}}.'
         )
     return {
-        plain(word): MEANINGS[one_of("outcome", meaning, MEANINGS)]
+        _word(word): MEANINGS[one_of("outcome", meaning, MEANINGS)]
         for word, meaning in outcomes.items()
     }

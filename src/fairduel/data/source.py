@@ -85,9 +85,9 @@ class Source:
                 "it is gzip that was cut off or damaged: get it again, whole."
             ) from error
         if self._advance is not None:
-            packed = getattr(self._file.raw, "compressed", None)
-            seekable = packed is not None and packed.seekable()
-            told = packed.tell() if seekable else self._told + len(data)
+            told = self._told + len(data)
+            if isinstance(self._file.raw, _Gzip) and self._file.raw.compressed.seekable():
+                told = self._file.raw.compressed.tell()
             self._advance(told - self._told)
             self._told = told
         return data
@@ -105,7 +105,8 @@ class _Gzip(gzip.GzipFile):
 def open_source(path: AnyPath, advance: Advance | None = None) -> Iterator[Source]:
     """Open a file to be read, or standard input for "-", and name it in errors raised inside."""
     standard = path == STANDARD_INPUT
-    file = io.BufferedReader(sys.stdin.buffer) if standard else open_to_read(path)  # type: ignore[arg-type]
+    stdin: Any = sys.stdin.buffer
+    file = io.BufferedReader(stdin) if standard else open_to_read(path)
     name = "standard input" if standard else os.fspath(path)
     with about(name):
         try:
@@ -113,7 +114,7 @@ def open_source(path: AnyPath, advance: Advance | None = None) -> Iterator[Sourc
             if start == b"PK\x03\x04":
                 raise InputError("it is a zip archive, as .xlsx and .ods are: save it as CSV.")
             packed = start.startswith(b"\x1f\x8b")
-            text: Any = io.BufferedReader(_Gzip(file)) if packed else file  # type: ignore[type-var]
+            text: Any = io.BufferedReader(_Gzip(file)) if packed else file
             yield Source(name, text, advance)
         finally:
             # Standard input is not ours to close.
