@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -175,8 +176,10 @@ class PersonTable:
 
     def _holds_ranks(self, column: int) -> bool:
         """Return whether most cells that are filled in are ranks."""
-        filled = [cell for cell in self._columns[column] if cell not in NO_RANK]
-        return 2 * sum(rank(cell) is not None for cell in filled) > len(filled)
+        cells = Counter(self._columns[column])
+        filled = {cell: times for cell, times in cells.items() if cell not in NO_RANK}
+        ranks = sum(times for cell, times in filled.items() if rank(cell) is not None)
+        return 2 * ranks > sum(filled.values())
 
     def _user(self) -> str | None:
         """Return the column of names: of several the first that tells all rows apart."""
