@@ -108,7 +108,9 @@ class _Amounts(dict[Any, float]):
     def __missing__(self, cell: object) -> float:
         number = self._records.number(cell)
         if number is None or not 0.0 <= number < np.inf:
-            raise _Unreadable(cell, f"the count is {brief(str(cell))}: give a number from 0 up.")
+            raise _Unreadable(
+                cell, f"the count is {brief(str(cell).strip())}: give a number from 0 up."
+            )
         self[cell] = number
         return number
 
@@ -380,6 +382,8 @@ def _all_known(
 
 def _by_name(each: _Shown, given: Mapping[str, int]) -> int | None:
     name = comparable(each.outcome)
+    if _word(each.outcome) in given:
+        return given[_word(each.outcome)]
     for option, side in ((each.left, LEFT), (each.right, RIGHT)):
         if name == comparable(option):
             if plain(name) in TIE_WORDS:

@@ -11,11 +11,11 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from fairduel.data.sheet import SEPARATORS, find_separator
 from fairduel.data.source import Source
@@ -27,7 +27,6 @@ MOST_OPEN = 1 << 23  # characters in which a quote has to be closed
 
 
 Columns = Sequence[Sequence[Any]]
-_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True)
@@ -35,15 +34,15 @@ class Chunk:
     """Some rows: ``columns`` as they were asked for, how often each row occurs, and where.
 
     times: None if each row is there for itself. unit, numbers: what the rows of the file are, and
-    their numbers. rows, all_rows: what tells rows apart, of these and of all in the file.
+    their numbers. lines, all_lines: where rows were counted, those of the file.
     """
 
     columns: Columns
     times: Sequence[int] | None
     unit: str
     numbers: Sequence[int]
-    rows: Sequence[object] = ()
-    all_rows: Iterable[object] = ()
+    lines: Sequence[str] = ()
+    all_lines: Sequence[str] = ()
 
     def place(self, row: int) -> str:
         """Say where a row stands first."""
@@ -53,28 +52,16 @@ class Chunk:
     def _numbers(self) -> Sequence[int]:
         if self.times is None:
             return self.numbers
-        first: dict[object, int] = {}
-        for number, row in zip(self.numbers, self.all_rows, strict=True):
-            first.setdefault(row, number)
-        return [first[row] for row in self.rows]
+        first: dict[str, int] = {}
+        for number, line in zip(self.numbers, self.all_lines, strict=True):
+            first.setdefault(line, number)
+        return [first[line] for line in self.lines]
 
 
-def _counted(columns: Columns, unit: str, numbers: Sequence[int]) -> Chunk:
-    """Return a chunk of the different rows, if they are few, and else of all."""
-    repeats = None
-    with suppress(TypeError):  # a list or an object in JSON cannot be counted
-        repeats = _repeats(zip(*columns, strict=True), len(numbers))
-    if repeats is None:
-        return Chunk(columns, None, unit, numbers)
-    rows, times = repeats
-    different = list(zip(*rows, strict=True))
-    return Chunk(different, times, unit, numbers, rows, zip(*columns, strict=True))
-
-
-def _repeats(rows: Iterable[_Row], number: int) -> tuple[list[_Row], list[int]] | None:
-    """Return the different rows and how often each occurs, or None if most occur once."""
-    counted = Counter(rows)
-    if 2 * len(counted) > number:
+def _repeats(lines: list[str]) -> tuple[list[str], list[int]] | None:
+    """Return the different lines and how often each occurs, or None if most occur once."""
+    counted = Counter(lines)
+    if 2 * len(counted) > len(lines):
         return None
     return list(counted), list(counted.values())
 
@@ -123,7 +110,6 @@ class Delimited(Records):
                 f"line {numbers[at]} has {self._width:,} columns: {MOST_COLUMNS:,} at most are "
                 "read, so leave some out, or give a line for each vote."
             )
-        self._lines_repeat = True  # until one block shows that they don't
         self._start = numbers[at] + joined[at].count("\n")  # the last line of the heading
 
     def chunks(self, columns: Sequence[str], ordered: bool = False) -> Iterator[Chunk]:
@@ -136,9 +122,10 @@ class Delimited(Records):
             if text.count('"') % 2 == 1:  # a cell goes on in the next block
                 text += self._continued(text, more, number)
                 continue
-            if text:
-                yield (chunk := self._chunk(text, number, at, count))
-                count = chunk.times is not None  # where rows did not repeat, others won't
+            chunk = self._chunk(text, number, at, count)
+            count = chunk.times is not None  # where lines did not repeat, others won't
+            if len(chunk.columns[0]):
+                yield chunk
             number += text.count("\n")
             text = more
 
@@ -153,21 +140,17 @@ class Delimited(Records):
         return more
 
     def _chunk(self, text: str, number: int, at: list[int], count: bool) -> Chunk:
-        """Return the columns of a block of lines; ``count``: whether rows may be counted."""
+        """Return the columns of a block of lines; ``count``: whether lines may repeat."""
         numbers = range(number, number + text.count("\n"))
-        if count and self._lines_repeat:
-            lines = text.split("\n")[:-1]
-            repeats = _repeats(lines, len(lines))
-            columns = repeats and self._columns("\n".join([*repeats[0], ""]), at)
-            if repeats and columns:
+        repeats = _repeats(lines := text.split("\n")[:-1]) if count else None
+        if repeats is not None:
+            columns = self._columns("\n".join([*repeats[0], ""]), at)
+            if columns is not None:
                 return Chunk(columns, repeats[1], "line", numbers, repeats[0], lines)
-            self._lines_repeat = False
         columns = self._columns(text, at)
         if columns is None:
             return self._uneven_chunk(text, number, at)
-        return (
-            _counted(columns, "line", numbers) if count else Chunk(columns, None, "line", numbers)
-        )
+        return Chunk(columns, None, "line", numbers)
 
     def _columns(self, text: str, at: list[int]) -> Columns | None:
         """Return columns of lines without quotes that are as wide as the heading, else None.
@@ -287,7 +270,7 @@ class _LinePart(_Part):
         return _records_of(self.lines, self.numbers)
 
     def chunk(self, columns: Sequence[str], ordered: bool) -> Chunk:
-        repeats = None if ordered else _repeats(self.lines, len(self.lines))
+        repeats = None if ordered else _repeats(self.lines)
         rows, times = repeats or (self.lines, None)
         try:
             records = _records_of(rows, None)
@@ -308,9 +291,7 @@ class _ListPart(_Part):
     def chunk(self, columns: Sequence[str], ordered: bool) -> Chunk:
         cells = [[record.get(name) for record in self.records] for name in columns]
         numbers = range(self.number, self.number + len(self.records))
-        return (
-            Chunk(cells, None, "record", numbers) if ordered else _counted(cells, "record", numbers)
-        )
+        return Chunk(cells, None, "record", numbers)
 
 
 def _by_lines(source: Source) -> Iterator[_Part]:
