@@ -37,8 +37,8 @@ def _cut(rows: Floats, sizes: Floats, groups: int) -> Ints:
         gain, side = cuts[best]
         if gain <= 0:
             raise InputError(
-                f"the people fall into {len(cuts)} groups of {FEWEST} or more who differ, and not "
-                f"into {groups}: ask for fewer users."
+                f"{len(cuts)} groups of {FEWEST} people or more can be made, and not {groups}: "
+                "ask for fewer users."
             )
         members = np.flatnonzero(labels == best)
         labels[members[side]] = new = len(cuts)

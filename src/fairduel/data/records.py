@@ -158,9 +158,11 @@ class Delimited(Records):
         A separator after each line feed leaves that feed in the last cell of its line. So if the
         last column has all of them, then every line has the right number of cells.
         """
-        if '"' in text:
-            return None
         lines, width = text.count("\n"), self._width
+        if (
+            '"' in text or f"\n{self.separator * (width - 1)}\n" in "\n" + text
+        ):  # or a line is empty
+            return None
         cells = text.replace("\n", "\n" + self.separator).split(self.separator)
         cells.pop()
         if len(cells) != lines * width or "".join(cells[width - 1 :: width]).count("\n") != lines:

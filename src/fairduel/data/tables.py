@@ -202,6 +202,8 @@ class PersonTable:
 
     def _people(self, columns: list[int]) -> _People:
         user, weight = self._user(), self._weight()
+        for n in columns:
+            self._headings.column(self._headings.names[n])  # refuses two of one name
         names = [f"person {n}" for n in range(1, len(self._places) + 1)]
         if user is not None:
             names = self._column(user)
