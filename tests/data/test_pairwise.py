@@ -187,6 +187,15 @@ def test_groups_by_a_column(read: Reader) -> None:
     read.refuses(text.replace("j3,zh", "j3,"), "line 5", "no group", by="lang")
 
 
+def test_people_are_counted_once_over_all_blocks(
+    read: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "PIECE", 60)
+    rows = "j1,pl,x,y,x\nj2,pl,x,y,y\nj3,zh,y,x,y\n" * 20
+    ballots = read(f"judge,lang,left,right,winner\n{rows}", by="lang")
+    assert ballots.weights("person").tolist() == [2.0, 1.0]
+
+
 def test_groups_without_people_have_no_size(read: Reader) -> None:
     text = "lang,left,right,winner\npl,x,y,x\nzh,x,y,y\n"
     ballots = read(text, by="lang")
@@ -203,6 +212,7 @@ BAD = [
     ("user,left,right,winner\nann,x,x,x\n", "line 2 compares 'x' with itself"),
     ("user,winner,loser\nann,x,y\nbob,x,x\n", "line 3 compares 'x' with itself"),
     (SIMPLE + "ann,x,y\n", "line 5 has 3 cells and the heading 4, with commas"),
+    (SIMPLE + "ann,x,y\nbob,x,y,x,z\n", "line 5 has 3 cells"),  # as many as they should be
     (SIMPLE + "ann,x,y,x,z\n", "line 5 has 5 cells and the heading 4"),
     (SIMPLE + "{'user': 'ann'}\n", "line 5 has 1 cells"),
     (SIMPLE + ",x,y,x\n", "line 5: there is no user"),
@@ -236,6 +246,12 @@ BAD = [
 def test_bad_votes_get_one_sentence(read: Reader, text: str, words: str) -> None:
     sentence = read.refuses(text)
     assert any(word in sentence for word in words.split("|")), sentence
+
+
+def test_the_first_of_many_equal_lines_is_named(read: Reader) -> None:
+    text = "user,left,right,winner\n" + "ann,x,y,x\nbob,x,y,z\nbob,x,y,y\n" * 20
+    read.refuses(text, "line 3: the winner")
+    read.refuses(text, "line 3: the winner", once=True)
 
 
 def test_more_options_than_can_be_compared(read: Reader) -> None:
