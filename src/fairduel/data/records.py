@@ -153,21 +153,31 @@ class Delimited(Records):
         return Chunk(columns, None, "line", numbers)
 
     def _columns(self, text: str, at: list[int]) -> Columns | None:
-        """Return columns of lines without quotes that are as wide as the heading, else None.
+        """Return columns of lines that are as wide as the heading, none of them empty, else None.
 
         A separator after each line feed leaves that feed in the last cell of its line. So if the
         last column has all of them, then every line has the right number of cells.
         """
         lines, width = text.count("\n"), self._width
-        if (
-            '"' in text or f"\n{self.separator * (width - 1)}\n" in "\n" + text
-        ):  # or a line is empty
+        if f"\n{self.separator * (width - 1)}\n" in "\n" + text:
             return None
+        if '"' in text:
+            return self._quoted_columns(text.split("\n")[:-1], at)
         cells = text.replace("\n", "\n" + self.separator).split(self.separator)
         cells.pop()
         if len(cells) != lines * width or "".join(cells[width - 1 :: width]).count("\n") != lines:
             return None
         return [cells[column::width] for column in at]
+
+    def _quoted_columns(self, lines: list[str], at: list[int]) -> Columns | None:
+        """Return the same of lines with quotes, if each of these is closed in its line."""
+        if any(line.count('"') % 2 for line in lines):
+            return None
+        rows: list[list[str]] = []
+        with suppress(csv.Error):
+            rows += csv.reader(lines, delimiter=self.separator, skipinitialspace=True, strict=True)
+        whole = len(rows) == len(lines) and {*map(len, rows)} == {self._width}
+        return [[row[column] for row in rows] for column in at] if whole else None
 
     def _uneven_chunk(self, text: str, number: int, at: list[int]) -> Chunk:
         """Return the columns of a block with quotes, comments, empty lines or trailing cells."""
