@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import secrets
 import stat
@@ -53,10 +54,16 @@ def write_whole(path: AnyPath, data: bytes) -> None:
 
 def read_whole(path: AnyPath) -> bytes:
     """Return the bytes of the file ``path``."""
+    with open_to_read(path) as file:
+        return file.read()
+
+
+def open_to_read(path: AnyPath) -> io.BufferedReader:
+    """Open the file ``path`` for its bytes."""
     try:
         if path == "":  # for Path, the present directory
             raise ValueError("the name is empty")
-        return Path(path).read_bytes()
+        return Path(path).open("rb")
     except (OSError, ValueError, TypeError) as error:
         raise InputError(
             f"cannot read {_named(path)}: {_reason(error)}: "

@@ -68,7 +68,8 @@ def _check_name(name: object, who: str) -> None:
         raise InputError(
             f"the name of {who} is {name!r}, with a blank before or after: leave the blank out."
         )
-    hidden = next(filter(_is_hidden, name), None)
+    plain = name.isascii() and name.isprintable()  # the usual case, without a look at each letter
+    hidden = None if plain else next(filter(_is_hidden, name), None)
     if hidden is not None:
         raise InputError(
             f"the name of {who} is {name!a}, where {hidden!a} cannot be seen: leave it out."

@@ -208,8 +208,9 @@ def test_kamishima(write: Write) -> None:
         ("3 1\n0 3 2 0 x\n", "in line 2, an item is 'x'"),
         ("3 1\n0 3 2 0 1.0\n", r"in line 2, an item is '1\.0'"),
         ("3 1\n0 3 2 0 " + "1" * 5000 + "\n", r"in line 2, an item is '1+\.\.\.'"),
-        (b"\xff\xfe\x00binary", "not a text file in UTF-8"),
-        (b"PK\x03\x04\x00\x00", "in line 1, the header is"),
+        (b"\xff\xfe\x00binary", "line 1 is not text in UTF-8"),
+        (b"PK\x03\x04\x00\x00", "it is a zip archive"),
+        ("3 1\n0 3 2 0 1\n0 3 2\0 0 1\n", "line 3 has a NUL byte"),
     ],
 )
 def test_malformed_kamishima(write: Write, content: str | bytes, message: str) -> None:
@@ -306,8 +307,8 @@ OLD = "3\n1,a\n2,b\n3,c\n10,10,2\n7,3,1,2\n3,1,2,3\n"
 
 MALFORMED = [
     ("bad.soc", "", "it is empty"),
-    ("bad.soc", b"\x80\x81", "not a text file in UTF-8"),
-    ("bad.soc", b"PK\x03\x04\x00\x00", "in line 1, the number of items is"),
+    ("bad.soc", b"\x80\x81", "line 1 is not text in UTF-8"),
+    ("bad.soc", b"PK\x03\x04\x00\x00", "it is a zip archive"),
     ("bad.soc", "hello\n", "in line 1, the number of items is 'hello'"),
     ("bad.soc", GOOD.replace("VOTERS: 10", "VOTERS: 11"), "says 11 people and it holds 10"),
     ("bad.soc", GOOD.replace("ORDERS: 2", "ORDERS: 3"), "says 3 different orders and it holds 2"),

@@ -43,10 +43,7 @@ class Clusters:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the groups, such as "cluster 1 (2598 people)"."""
-        return tuple(
-            f"cluster {d} ({size} {'person' if size == 1 else 'people'})"
-            for d, size in enumerate(self.sizes, 1)
-        )
+        return cluster_names(self.sizes)
 
     @cached_property
     def shares(self) -> Floats:
@@ -97,7 +94,7 @@ class Tree:
         # on to the two that it was made of.
         for k in reversed(range(total - users)):
             group[self.merges[k, :2].astype(np.int64)] = group[total + k]
-        return Clusters(self.people, _by_size(group[:total]))
+        return Clusters(self.people, by_size(group[:total]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +113,14 @@ class Stability:
     all_winners: Bools
     all_clear_winners: Bools
     agreement: Floats
+
+
+def cluster_names(sizes: Ints | Floats) -> tuple[str, ...]:
+    """Return the names of groups with so many people, such as "cluster 1 (2598 people)"."""
+    return tuple(
+        f"cluster {d} ({size:.12g} {'person' if size == 1 else 'people'})"
+        for d, size in enumerate(sizes, 1)
+    )
 
 
 def group(rankings: Rankings, users: int) -> Clusters:
@@ -234,13 +239,14 @@ def _pairs(counts: Floats) -> float:
     return float(np.sum(counts * (counts - 1) / 2))
 
 
-def _by_size(labels: Ints) -> Ints:
-    """Return the labels renumbered from 0, by size and then by first appearance."""
-    _, start, group, size = np.unique(
-        labels, return_index=True, return_inverse=True, return_counts=True
-    )
-    rank = np.empty(len(size), np.int64)
-    rank[np.lexsort((start, -size))] = np.arange(len(size))
+def by_size(labels: Ints, weights: Floats | None = None) -> Ints:
+    """Return the labels renumbered from 0, by size and then by first appearance.
+
+    weights: how many people each label is for; default: one each.
+    """
+    _, start, group = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(start), np.int64)
+    rank[np.lexsort((start, -np.bincount(group, weights)))] = np.arange(len(start))
     return frozen(rank[group])
 
 

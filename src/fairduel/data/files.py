@@ -7,9 +7,9 @@ from pathlib import PurePath
 
 from fairduel._files import AnyPath
 from fairduel.data.kamishima import read_kamishima
-from fairduel.data.lines import unusable
 from fairduel.data.preflib import KINDS, read_preflib
 from fairduel.data.rankings import Rankings
+from fairduel.data.source import unusable
 
 
 def read_rankings(path: AnyPath) -> Rankings:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fairduel._files import AnyPath
-from fairduel.data.lines import at_line, brief, read_lines, unusable, whole_number
+from fairduel.data.lines import at_line, brief, read_lines, whole_number
 from fairduel.data.rankings import Rankings, ranks_of
+from fairduel.data.source import open_source
 from fairduel.errors import InputError
 
 
@@ -17,19 +18,24 @@ def read_kamishima(path: AnyPath, items: Iterable[str] | None = None) -> Ranking
     many items follow, and their numbers (from 0), best first. The file has no names; ``items``
     names them, by default "item 0", "item 1" and so on.
     """
-    lines = read_lines(path)
-    with at_line(path, 1):
+    with open_source(path) as source:
+        return parse_kamishima(read_lines(source), items)
+
+
+def parse_kamishima(lines: list[str], items: Iterable[str] | None = None) -> Rankings:
+    """Return the rankings in the lines of an ``.order`` file."""
+    with at_line(1):
         number = _header(lines[0])
     names = [f"item {k}" for k in range(number)] if items is None else list(items)
     if len(names) != number:
-        raise unusable(
-            path, f"it ranks {number} items and {len(names)} names were given: give one for each."
+        raise InputError(
+            f"it ranks {number} items and {len(names)} names were given: give one for each."
         )
     if len(lines) == 1:
-        raise unusable(path, "it holds no order after its first line: get it again.")
+        raise InputError("it holds no order after its first line: get it again.")
     rows = []
     for place, line in enumerate(lines[1:], 2):
-        with at_line(path, place):
+        with at_line(place):
             rows.append(_row(line, number))
     return Rankings(names, rows)
 

@@ -1,49 +1,37 @@
-"""Text files read line by line, with errors that say where."""
+"""Texts read line by line, with errors that say where."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fairduel._files import AnyPath, read_whole
+from fairduel.data.source import Source
 from fairduel.errors import InputError
 
 NUMBER = re.compile(r"[0-9]{1,12}")  # more digits cannot be a count of anything here
 
 
-def read_lines(path: AnyPath) -> list[str]:
-    """Return the lines of a UTF-8 text file, without trailing blanks and empty lines at the end.
+def read_lines(source: Source) -> list[str]:
+    """Return the lines of a text, without trailing blanks and empty lines at the end.
 
     Only line feeds end a line: names may have the other characters that Python takes for one.
     """
-    try:
-        text = read_whole(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise unusable(
-            path, "it is not a text file in UTF-8: give it unpacked and unchanged."
-        ) from error
-    lines = [line.rstrip() for line in text.split("\n")]
+    lines = [line.rstrip() for line in "".join(source.pieces()).split("\n")]
     while lines and not lines[-1]:
         lines.pop()
     if not lines:
-        raise unusable(path, "it is empty: get it again.")
+        raise InputError("it is empty: get it again.")
     return lines
 
 
-def unusable(path: AnyPath, problem: object) -> InputError:
-    """Return the error to raise about a file."""
-    return InputError(f"cannot use {os.fspath(path)!r}: {problem}")
-
-
 @contextmanager
-def at_line(path: AnyPath, number: int) -> Iterator[None]:
+def at_line(number: int) -> Iterator[None]:
     """Add the line of the file to errors raised inside."""
     try:
         yield
     except InputError as error:
-        raise unusable(path, f"in line {number}, {error}") from error
+        raise InputError(f"in line {number}, {error}") from error
 
 
 def whole_number(text: str, what: str) -> int:

@@ -9,14 +9,13 @@ an order is ``7,1,{2,3},4``. Both are read.
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from fairduel._files import AnyPath
-from fairduel.data.lines import NUMBER, at_line, brief, read_lines, unusable, whole_number
+from fairduel.data.lines import NUMBER, at_line, brief, read_lines, whole_number
 from fairduel.data.rankings import UNRANKED, Rankings, ranks_of
+from fairduel.data.source import open_source
 from fairduel.errors import InputError
 
 KINDS = ("soc", "soi", "toc", "toi")
@@ -44,81 +43,80 @@ def read_preflib(path: AnyPath) -> Rankings:
 
     The kind of data is the file's own DATA TYPE, or else the end of its name.
     """
-    lines = read_lines(path)
-    header = _metadata(path, lines) if lines[0].startswith("#") else _old_header(path, lines)
+    with open_source(path) as source:
+        return parse_preflib(read_lines(source), source.ending)
+
+
+def parse_preflib(lines: list[str], ending: str) -> Rankings:
+    """Return the rankings in the lines of a file whose name has this ending."""
+    current = lines[0].startswith("#")
+    header = _metadata(lines, ending) if current else _old_header(lines, ending)
     line = re.compile(rf"\s*({NUMBER.pattern})\s*{header.after_count}\s*({ORDER})")
     counts, rows = [], []
     for place, text in enumerate(lines[header.lines :], header.lines + 1):
-        with at_line(path, place):
+        with at_line(place):
             count, row = _order(text, line, header)
         counts.append(count)
         rows.append(row)
-    _check_total(path, "different orders", header.orders, len(rows))
-    _check_total(path, "people", header.people, sum(counts))
-    try:
-        return Rankings(header.names, rows, counts)
-    except InputError as error:
-        raise unusable(path, error) from error
+    _check_total("different orders", header.orders, len(rows))
+    _check_total("people", header.people, sum(counts))
+    return Rankings(header.names, rows, counts)
 
 
-def _metadata(path: AnyPath, lines: list[str]) -> _Header:
+def _metadata(lines: list[str], ending: str) -> _Header:
     """Return the header of the current format."""
     size = next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
     values: dict[str, str] = {}
     for place, line in enumerate(lines[:size], 1):
         name, colon, value = line.removeprefix("#").partition(":")
         key = name.strip().upper()
-        with at_line(path, place):
+        with at_line(place):
             if not colon or key in values:
                 raise InputError(
                     f"the header has {brief(line)}: it has to be '# KEY: value', each key once."
                 )
         values[key] = " ".join(value.split())  # as people read it
     return _Header(
-        kind=_kind(path, values.get("DATA TYPE")),
-        names=_named(path, values, _total(path, values, "NUMBER ALTERNATIVES")),
-        people=_total(path, values, "NUMBER VOTERS"),
-        orders=_total(path, values, "NUMBER UNIQUE ORDERS"),
+        kind=_kind(values.get("DATA TYPE"), ending),
+        names=_named(values, _total(values, "NUMBER ALTERNATIVES")),
+        people=_total(values, "NUMBER VOTERS"),
+        orders=_total(values, "NUMBER UNIQUE ORDERS"),
         lines=size,
         after_count=":",
     )
 
 
-def _total(path: AnyPath, values: dict[str, str], key: str) -> int:
+def _total(values: dict[str, str], key: str) -> int:
     if key not in values:
-        raise unusable(path, f"its header has no '# {key}: ...': get the file again.")
-    try:
-        return _positive(values[key], key)
-    except InputError as error:
-        raise unusable(path, error) from error
+        raise InputError(f"its header has no '# {key}: ...': get the file again.")
+    return _positive(values[key], key)
 
 
-def _named(path: AnyPath, values: dict[str, str], number: int) -> list[str]:
+def _named(values: dict[str, str], number: int) -> list[str]:
     found = {int(match[1]): values[key] for key in values if (match := NAME_KEY.fullmatch(key))}
     if len(found) != number or not all(1 <= label <= number for label in found):
-        raise unusable(
-            path,
+        raise InputError(
             f"it has {number} items and {len(found)} names: its header has to have "
             f"ALTERNATIVE NAME 1 to {number}.",
         )
     return [found[label] for label in range(1, number + 1)]
 
 
-def _old_header(path: AnyPath, lines: list[str]) -> _Header:
+def _old_header(lines: list[str], ending: str) -> _Header:
     """Return the header of the older format: items, a line ``label,name`` for each, totals."""
-    kind = _kind(path, None)
-    with at_line(path, 1):
+    kind = _kind(None, ending)
+    with at_line(1):
         number = _positive(lines[0].strip(), "the number of items")
     if len(lines) < number + 2:
-        raise unusable(path, f"it ends before its {number} items and its totals: get it again.")
+        raise InputError(f"it ends before its {number} items and its totals: get it again.")
     names = []
     for label, line in enumerate(lines[1 : number + 1], 1):
         shown, _, name = line.partition(",")
-        with at_line(path, label + 1):
+        with at_line(label + 1):
             if shown.strip() != str(label):
                 raise InputError(f"the item is {brief(line)}: it has to be '{label},name'.")
         names.append(" ".join(name.split()))
-    with at_line(path, number + 2):
+    with at_line(number + 2):
         totals = [_positive(part.strip(), "a total") for part in lines[number + 1].split(",")]
         if len(totals) != 3:
             raise InputError(
@@ -128,11 +126,10 @@ def _old_header(path: AnyPath, lines: list[str]) -> _Header:
     return _Header(kind, names, totals[1], totals[2], lines=number + 2, after_count=",")
 
 
-def _kind(path: AnyPath, declared: str | None) -> str:
-    kind = (declared or PurePath(os.fspath(path)).suffix.removeprefix(".")).lower()
+def _kind(declared: str | None, ending: str) -> str:
+    kind = (declared or ending).lower()
     if kind not in KINDS:
-        raise unusable(
-            path,
+        raise InputError(
             f"its data are of the kind {brief(kind)}: give PrefLib's orders, .soc, .soi, .toc or "
             ".toi.",
         )
@@ -166,8 +163,8 @@ def _order(text: str, line: re.Pattern[str], header: _Header) -> tuple[int, list
     return _positive(match[1], "the number of people"), row
 
 
-def _check_total(path: AnyPath, what: str, declared: int, found: int) -> None:
+def _check_total(what: str, declared: int, found: int) -> None:
     if declared != found:
-        raise unusable(
-            path, f"its header says {declared} {what} and it holds {found}: get it again, whole."
+        raise InputError(
+            f"its header says {declared} {what} and it holds {found}: get it again, whole."
         )

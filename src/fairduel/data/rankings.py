@@ -166,6 +166,11 @@ def frozen(array: Array) -> Array:
     return array
 
 
+def totals(index: Ints, amounts: Floats, size: int = 0) -> Floats:
+    """Return the sum of the amounts at each index, from 0 up to ``size`` or further."""
+    return np.bincount(index, amounts, size).astype(np.float64, copy=False)
+
+
 # Checking
 
 

@@ -58,14 +58,15 @@ def read_sheet(text: str) -> Sheet:
     lines = io.StringIO(text, newline="").readlines()
     comments = {n: line for n, line in enumerate(lines, 1) if line.lstrip().startswith("#")}
     kept = ["\n" if number in comments else line for number, line in enumerate(lines, 1)]
-    separator = _separator(kept)
+    separator = find_separator(kept)
     found = tuple(_same_width(list(_parsed("".join(kept), separator)), separator))
     if found:
         _check_comments(comments, separator, len(found[0].cells))
     return Sheet(found, separator != "," and _has_commas(found))
 
 
-def _separator(lines: list[str]) -> str:
+def find_separator(lines: list[str]) -> str:
+    """Return what separates the cells in most of these lines, outside of quotes."""
     unquoted = ["".join(line.split('"')[::2]) for line in lines]
     counts = {each: sum(each in line for line in unquoted) for each in SEPARATORS}
     return max(counts, key=counts.__getitem__) if any(counts.values()) else ","

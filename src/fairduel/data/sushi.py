@@ -15,8 +15,8 @@ from pathlib import Path
 
 from fairduel._files import AnyPath, read_whole
 from fairduel.data.kamishima import read_kamishima
-from fairduel.data.lines import unusable
 from fairduel.data.rankings import Rankings
+from fairduel.data.source import unusable
 from fairduel.errors import InputError
 
 SOURCE = "https://www.kamishima.net/sushi/"

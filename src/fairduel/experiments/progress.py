@@ -12,13 +12,15 @@ EVERY = 30.0  # seconds from line to line
 
 
 @contextmanager
-def bar(total: int, done: int, shown: bool) -> Iterator[Callable[[int], None]]:
+def bar(
+    total: int, done: int, shown: bool, what: str = "simulations"
+) -> Iterator[Callable[[int], None]]:
     """Show a bar with the time left on stderr; call it to advance it.
 
-    Where that is no terminal, a line now and then takes its place.
+    Where that is no terminal, a line now and then takes its place, about so many of ``what``.
     """
     if shown and not sys.stderr.isatty():
-        yield _lines(total, done)
+        yield _lines(total, done, what)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
@@ -36,7 +38,7 @@ def bar(total: int, done: int, shown: bool) -> Iterator[Callable[[int], None]]:
         yield lambda count: progress.update(task, advance=count)
 
 
-def _lines(total: int, done: int) -> Callable[[int], None]:
+def _lines(total: int, done: int, what: str) -> Callable[[int], None]:
     """Return what says how far it has come, once in ``EVERY`` seconds."""
     said = time.monotonic()
 
@@ -45,7 +47,7 @@ def _lines(total: int, done: int) -> Callable[[int], None]:
         done += count
         if time.monotonic() - said >= EVERY and done < total:
             said = time.monotonic()
-            sys.stderr.write(f"{done:,} of {total:,} simulations are done\n")
+            sys.stderr.write(f"{done:,} of {total:,} {what} are done\n")
             sys.stderr.flush()
 
     return advance
