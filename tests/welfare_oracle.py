@@ -76,7 +76,7 @@ def power_mean(utilities: Floats, p: float, weights: Floats) -> float:
 
 
 def power_mean_gap(scores: Floats, policy: Floats, p: float, weights: Floats) -> float:
-    """max_k M'(h; S[:, k]) / M(u) - 1 by Hoelder's inequality, with more digits than others have."""
+    """The gap of a policy by Hoelder's inequality, with more digits than others have."""
     rows, v = np.asarray(scores, np.longdouble), np.asarray(weights, np.longdouble)
     u = rows @ np.asarray(policy, np.longdouble)
     h = np.maximum(u, np.longdouble(1e-13) * rows.max(axis=1)) if p > 0.0 else u

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -569,7 +568,7 @@ def test_bad_frank_wolfe_settings_are_refused(settings: dict[str, float], compla
 def test_a_bad_tolerance_is_refused() -> None:
     with pytest.raises(InputError, match="tolerance is nan"):
         Nash(tolerance=math.nan)
-    with pytest.raises(InputError, match="tolerance is -1.0"):
+    with pytest.raises(InputError, match=r"tolerance is -1\.0"):
         PowerMean(tolerance=-1.0)
     with pytest.raises(InputError, match="tolerance is nan"):
         GeneralizedGini(tolerance=math.nan)

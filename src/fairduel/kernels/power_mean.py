@@ -192,6 +192,8 @@ def climb(
         solve_model(arms, index, count, careful, 0.1 * tolerance, 1e-14, curvature, factor)
         rise = find_trial(scores, users, arms, index, count)
         length = step_length(users, p, 0.5 * rise + 1e-13)
+        if p > 0.0 and taken >= 2 * MANY_STEPS and taken % 2 == 0:
+            length *= 0.5  # around the floor whole steps may go round in circles
         move_by(length, scores, users, arms, index, count)
         if length < 1.0:
             weigh(users, p, 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,11 +20,13 @@ from fairduel.welfare.checks import (
     unserved_users,
     user_weights,
 )
+from fairduel.welfare.egalitarian import Egalitarian
 from fairduel.welfare.nash import Nash
 from fairduel.welfare.solution import Solution
 from fairduel.welfare.utilitarian import Utilitarian
 from fairduel.welfare.welfare import Objective, Welfare
 
+FAR = -1e6  # below, the policy is the egalitarian one
 NOTHING = 1e-13  # of a user's best score; less counts as this where the slope would be infinite
 
 
@@ -39,7 +42,8 @@ class PowerMean(Welfare):
     The gap is in the logarithm: no policy has a mean above ``value * exp(gap)``. It comes from
     Hoelder's inequality: for any h > 0, no policy has more than M(h) max_k sum_d y_d S[d, k] with
     y_d = v_d h_d^(p-1) / sum_e v_e h_e^p. It is computed from the policy that is returned, and
-    the tolerance is reached for p down to about -10^5; below, rounding leaves some 1e-14 |p|.
+    the tolerance is reached for p down to about -10^5. Below -10^6 the policy is the egalitarian
+    one, which is best to log(D) / |p|.
 
     Users whose scores are all zero get nothing from any policy. They are named in ``unserved``,
     and policy and gap are those of the other users; for p <= 0 the mean is 0. Among several best
@@ -49,8 +53,8 @@ class PowerMean(Welfare):
     name = "power-mean"
     label = "power mean"
     summary = (
-        "The power mean of the users' utilities (p=-1, or any p up to 1): from utilitarian (1) over "
-        "Nash (0) towards egalitarian (far below 0); a small minority gets more the lower p is."
+        "The power mean of the users' utilities (p=-1, or any p up to 1): utilitarian at 1, Nash at "
+        "0, towards egalitarian below; a small minority gets more the lower p is."
     )
     relative = True
 
@@ -108,7 +112,10 @@ class PowerMean(Welfare):
         value = float(_mean(utilities, shares, self.p))
         if value == 0.0:
             return float("inf")
-        raised = np.maximum(utilities, NOTHING * tops) if 0.0 < self.p < 1.0 else utilities
+        if self.p < FAR:  # by Egalitarian's bound, since M(u) <= u_d v_d^(1/p) for every user d
+            best = value + Egalitarian().certificate(rows, policy)
+            return math.log(best / value) + math.log(shares.min()) / self.p
+        raised = np.maximum(utilities, NOTHING * tops) if self.p > 0.0 else utilities
         top = float(_mean(raised, shares, self.p))
         # y_d S[d, k] = a_d S[d, k] / h_d with a_d = v_d (h_d / M)^p, which sum to 1
         parts = shares * (raised / top) ** self.p
@@ -133,9 +140,11 @@ class PowerMean(Welfare):
         _, users, arms = scores.shape
         none = np.empty(0)
         if self.p == 1.0:
-            return Utilitarian(self.weights).follow(scores), none
+            return Utilitarian(self.weights).follow(scores), np.zeros(len(scores))
         if self.p == 0.0:
             return Nash(self.weights, self.tolerance).follow(scores, start), none
+        if self.p < FAR:
+            return Egalitarian().follow(scores), none
         from fairduel.kernels import power_mean
 
         weights, begin = mean_one(self.weights, users), start_policy(start, arms)
