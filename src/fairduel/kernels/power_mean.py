@@ -49,13 +49,16 @@ from fairduel.kernels.newton import (
     usable,
 )
 
-FLOOR = 1e-13  # of a user's best score; what counts as nothing for p > 0
+# What counts as nothing for p > 0, of a user's best score. Steps may go round in circles where a
+# user gets about that much; so there is another.
+FLOORS = (1e-13, 1e-25)
 FEW_STEPS = 20  # at a stage on the way, which need not be exact
 # Far from 0 Newton's steps are short, so p comes near in stages: 1 - p changes fourfold each time.
 LEAST_DIRECT, MOST_DIRECT, STAGE = -3.0, 0.75, 4.0
 
-# ``users[PART, d]``: the share v_d of the users' weights. ``users[WEIGHT, d]`` is a_d here.
-PART = 6
+# ``users[PART, d]``: the share v_d of the users' weights, and the floor under the utility.
+# ``users[WEIGHT, d]`` is a_d here.
+PART, LEAST = 6, 7
 
 
 @part
@@ -84,20 +87,24 @@ def rescale_parts(tops: Floats, users: Floats, p: float) -> None:
 
 
 @part
+def set_floor(users: Floats, floor: float) -> None:
+    for d in range(users.shape[1]):
+        users[LEAST, d] = floor * users[TOP, d]
+
+
+@part
 def weigh(users: Floats, p: float, length: float) -> float:
     """Write a and 1 / h at a part of the way from u to the trial; return the slope of log M there.
 
     Powers are relative to the smallest utility for p < 0 and to the largest for p > 0, so that
     the sum has a term of about 1. Where a user gets nothing, the slope is -inf for p < 0.
     """
-    n_users = users.shape[1]
-    floor = FLOOR if p > 0.0 else 0.0
-    reference = -1.0
+    n_users, reference = users.shape[1], -1.0
     for d in range(n_users):
         if users[PART, d] > 0.0:
             u, trial = users[UTILITY, d], users[TRIAL, d]
             at = trial if length == 1.0 else u + length * (trial - u) if length > 0.0 else u
-            at = max(at, floor * users[TOP, d])
+            at = max(at, users[LEAST, d])
             users[WEIGHT, d] = at
             if reference < 0.0 or (at < reference if p < 0.0 else at > reference):
                 reference = at
@@ -153,7 +160,7 @@ def true_gap(gap: float, p: float, users: Floats) -> float:
     plain, more = 0.0, 0.0
     for d in range(users.shape[1]):
         if users[PART, d] > 0.0:
-            u, floor = users[UTILITY, d], FLOOR * users[TOP, d]
+            u, floor = users[UTILITY, d], users[LEAST, d]
             plain += users[PART, d] * (u / top) ** p
             if u < floor:
                 more += users[PART, d] * ((floor / top) ** p - (u / top) ** p)
@@ -192,8 +199,6 @@ def climb(
         solve_model(arms, index, count, careful, 0.1 * tolerance, 1e-14, curvature, factor)
         rise = find_trial(scores, users, arms, index, count)
         length = step_length(users, p, 0.5 * rise + 1e-13)
-        if p > 0.0 and taken >= 2 * MANY_STEPS and taken % 2 == 0:
-            length *= 0.5  # around the floor whole steps may go round in circles
         move_by(length, scores, users, arms, index, count)
         if length < 1.0:
             weigh(users, p, 0.0)
@@ -221,7 +226,7 @@ def serve_all(scores: Floats, users: Floats, arms: Floats, index: Ints) -> None:
 @part
 def leaves_out(users: Floats) -> bool:
     for d in range(users.shape[1]):
-        if users[PART, d] > 0.0 and users[UTILITY, d] < FLOOR * users[TOP, d]:
+        if users[PART, d] > 0.0 and users[UTILITY, d] < FLOORS[0] * users[TOP, d]:
             return True
     return False
 
@@ -278,25 +283,27 @@ def solve(
         tops = users[TOP].copy()
         scores = rescale(scores, users)
         rescale_parts(tops, users, p)
+    set_floor(users, FLOORS[0] if p > 0.0 else 0.0)
     gap = np.inf
     if warm and usable(arms, index, n_users):
         find_utilities(scores, arms, index, list_support(arms, index), users[UTILITY])
         if p < 0.0 and leaves_out(users):
             serve_all(scores, users, arms, index)
-        gap = climb(
-            scores, p, tolerance, FEW_STEPS, users, arms, index, rows, curvature, factor
-        )  # fmt: skip
+        gap = climb(scores, p, tolerance, FEW_STEPS, users, arms, index, rows, curvature, factor)
     if gap > tolerance:
         fill_policy(arms, 1.0 / n_arms)
         find_utilities(scores, arms, index, list_support(arms, index), users[UTILITY])
         gap = climb(scores, p, tolerance, 0, users, arms, index, rows, curvature, factor)
-        if gap > tolerance:
-            begin_cold(scores, p, users, arms, index)
-            approach(scores, p, users, arms, index, rows, curvature, factor)
-            gap = climb(
-                scores, p, tolerance, MOST_STEPS, users, arms, index, rows, curvature, factor
-            )  # fmt: skip
-    return true_gap(gap, p, users) if p > 0.0 else gap
+    if gap > tolerance:
+        begin_cold(scores, p, users, arms, index)
+        approach(scores, p, users, arms, index, rows, curvature, factor)
+        gap = climb(scores, p, tolerance, MOST_STEPS, users, arms, index, rows, curvature, factor)
+    if p <= 0.0:
+        return gap
+    if gap > tolerance:
+        set_floor(users, FLOORS[1])
+        gap = climb(scores, p, tolerance, MOST_STEPS, users, arms, index, rows, curvature, factor)
+    return true_gap(gap, p, users)
 
 
 @kernel("Tuple((f8[:, ::1], f8[::1]))(f8[:, :, ::1], f8[::1], f8, f8[::1], f8)")
@@ -308,7 +315,7 @@ def follow(
     An empty ``start`` leaves it open where to begin with the first.
     """
     n_matrices, n_users, n_arms = scores.shape
-    users, arms = np.empty((7, n_users)), np.empty((7, n_arms))
+    users, arms = np.empty((8, n_users)), np.empty((7, n_arms))
     index = np.empty((3, n_arms), np.int64)
     size = min(n_arms, 64)
     rows, curvature, factor = np.empty((4, size)), np.empty((size, size)), np.empty((size, size))

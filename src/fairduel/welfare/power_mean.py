@@ -53,8 +53,8 @@ class PowerMean(Welfare):
     name = "power-mean"
     label = "power mean"
     summary = (
-        "The power mean of the users' utilities (p=-1, or any p up to 1): utilitarian at 1, Nash at "
-        "0, towards egalitarian below; a small minority gets more the lower p is."
+        "The power mean of the users' utilities (p=-1, or any p up to 1): utilitarian at 1, Nash "
+        "at 0, towards egalitarian below; a small minority gets more the lower p is."
     )
     relative = True
 
