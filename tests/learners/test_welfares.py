@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from fairduel import Session, random_instance, simulate, solve
-from fairduel._arrays import Floats
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI
 from fairduel.tally import Tally
 from fairduel.welfare import Egalitarian, GeneralizedGini, Nash, PowerMean, Welfare
@@ -32,18 +31,17 @@ WELFARES = [
 def test_learners_come_near_the_best_of_it(learner: Any, rounds: int, welfare: Welfare) -> None:
     instance = random_instance(3, 4, seed=2)
     known = learner(welfare=welfare, winners=tuple(instance.winners.tolist()))
-    run = simulate(instance, rounds, known, seed=1, checkpoints=4, welfare=welfare)
+    runs = [
+        simulate(instance, rounds, known, seed=seed, checkpoints=4, welfare=welfare)
+        for seed in (1, 2, 3, 1)
+    ]
     best, scores = welfare.maximize(instance.scores).value, instance.scores
-    assert run.best == best
-    assert run.regret[-1] >= -1e-6 * rounds
+    assert runs[0].best == best
+    assert min(run.regret[-1] for run in runs) >= -1e-6 * rounds
     uniform = float(welfare.value(scores.mean(axis=1)))
-    assert _worth(welfare, scores, run.policy) > uniform + 0.8 * (best - uniform)
-    again = simulate(instance, rounds, known, seed=1, checkpoints=4, welfare=welfare)
-    assert again.earned.tolist() == run.earned.tolist()
-
-
-def _worth(welfare: Welfare, scores: Floats, policy: Floats) -> float:
-    return float(welfare.value(scores @ policy))
+    found = np.mean([welfare.value(scores @ run.policy) for run in runs[:3]])
+    assert found > uniform + 0.8 * (best - uniform)
+    assert runs[3].earned.tolist() == runs[0].earned.tolist()
 
 
 @pytest.mark.parametrize("welfare", WELFARES, ids=str)
