@@ -72,6 +72,15 @@ def test_the_gap_is_below_its_tolerance_where_sizes_are_large(users: int, arms: 
         assert PowerMean(p, weights).maximize(scores).gap <= 1e-9
 
 
+@pytest.mark.parametrize("seed", [6, 32, 114])
+def test_short_stages_help_where_long_ones_fail(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    mixtures = with_winners(rng, 30, 30) @ rng.dirichlet(np.ones(30), 30).T
+    scores = np.where(rng.random(30) < 0.5, mixtures, mixtures[:, :1])
+    weights = tuple((10.0 ** rng.uniform(-8.0, 0.0, 30)).tolist())
+    assert PowerMean(-1000.0, weights).maximize(scores).gap <= 1e-9
+
+
 @pytest.mark.parametrize("p", [-1e4, -1e5, 1.0 - 1e-6, 1.0 - 1e-12])
 def test_extreme_powers_reach_the_tolerance_where_scores_are_plain(p: float) -> None:
     rng = np.random.default_rng(1)

@@ -53,8 +53,9 @@ from fairduel.kernels.newton import (
 # user gets about that much; so there is another.
 FLOORS = (1e-13, 1e-25)
 FEW_STEPS = 20  # at a stage on the way, which need not be exact
-# Far from 0 Newton's steps are short, so p comes near in stages: 1 - p changes fourfold each time.
-LEAST_DIRECT, MOST_DIRECT, STAGE = -3.0, 0.75, 4.0
+# Far from 0 Newton's steps are short, so p comes near in stages: 1 - p changes fourfold each time,
+# and if that fails by less.
+LEAST_DIRECT, MOST_DIRECT, STAGES = -3.0, 0.75, (4.0, 1.5)
 
 # ``users[PART, d]``: the share v_d of the users' weights, and the floor under the utility.
 # ``users[WEIGHT, d]`` is a_d here.
@@ -207,8 +208,15 @@ def climb(
 
 
 @part
+def begin_uniform(scores: Floats, users: Floats, arms: Floats, index: Ints) -> None:
+    fill_policy(arms, 1.0 / arms.shape[1])
+    find_utilities(scores, arms, index, list_support(arms, index), users[UTILITY])
+
+
+@part
 def begin_cold(scores: Floats, p: float, users: Floats, arms: Floats, index: Ints) -> None:
-    """Begin as the Nash welfare does, by gradients at the uniform policy, where utilities are."""
+    """Begin as the Nash welfare does, by gradients at the uniform policy."""
+    begin_uniform(scores, users, arms, index)
     weigh(users, min(max(p, LEAST_DIRECT), 0.5), 0.0)
     price(scores, users, arms)
     choose_start(arms, index, scores.shape[0])
@@ -235,6 +243,7 @@ def leaves_out(users: Floats) -> bool:
 def approach(
     scores: Floats,
     p: float,
+    stage: float,
     users: Floats,
     arms: Floats,
     index: Ints,
@@ -245,17 +254,17 @@ def approach(
     """Climb means of other powers first, each nearer to p, where p is far from 0."""
     if p < LEAST_DIRECT:
         c = 1.0
-        while STAGE * c < 1.0 - p:
+        while stage * c < 1.0 - p:
             climb(
                 scores, 1.0 - c, 0.3 / c, FEW_STEPS,
                 users, arms, index, rows, curvature, factor,
             )  # fmt: skip
-            c *= STAGE
+            c *= stage
     elif p > MOST_DIRECT:
         c = 0.5
         while 1.0 - p < c:
             climb(scores, 1.0 - c, 0.01, FEW_STEPS, users, arms, index, rows, curvature, factor)
-            c /= STAGE
+            c /= stage
 
 
 @partial(part, inline="always")
@@ -291,13 +300,15 @@ def solve(
             serve_all(scores, users, arms, index)
         gap = climb(scores, p, tolerance, FEW_STEPS, users, arms, index, rows, curvature, factor)
     if gap > tolerance:
-        fill_policy(arms, 1.0 / n_arms)
-        find_utilities(scores, arms, index, list_support(arms, index), users[UTILITY])
+        begin_uniform(scores, users, arms, index)
         gap = climb(scores, p, tolerance, 0, users, arms, index, rows, curvature, factor)
-    if gap > tolerance:
-        begin_cold(scores, p, users, arms, index)
-        approach(scores, p, users, arms, index, rows, curvature, factor)
-        gap = climb(scores, p, tolerance, MOST_STEPS, users, arms, index, rows, curvature, factor)
+    for stage in STAGES:
+        if gap > tolerance:
+            begin_cold(scores, p, users, arms, index)
+            approach(scores, p, stage, users, arms, index, rows, curvature, factor)
+            gap = climb(
+                scores, p, tolerance, MOST_STEPS, users, arms, index, rows, curvature, factor
+            )
     if p <= 0.0:
         return gap
     if gap > tolerance:
