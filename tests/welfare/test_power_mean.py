@@ -202,6 +202,8 @@ def test_certificates_of_any_policy() -> None:
     assert PowerMean(-1.0).certificate(scores * 0.0, [0.5, 0.5]) == 0.0
     # M(0.5, 0.5) / M(1, 0) is 2 for p = 1/2
     assert 1.0 <= PowerMean(0.5).certificate(scores, [1.0, 0.0]) < math.inf
+    # The floor alone makes a mean of 0.43 out of 2^-100 where p is small.
+    assert 0.5 * 2.0**100 - 1.0 <= PowerMean(0.01).certificate(np.eye(2), [1.0, 0.0]) < math.inf
     rng = np.random.default_rng(8)
     for p in (1.0, 0.7, 0.0, -1.0, -5.0):
         scores, policy = with_winners(rng, 4, 5), rng.dirichlet(np.ones(5))
