@@ -37,6 +37,64 @@ def max_min_policy(scores: Floats) -> Floats:
     return _solved(problem, policy)
 
 
+def power_mean_policy(scores: Floats, p: float, weights: Floats | None = None) -> Floats:
+    """The best policy for a power mean, by the same solver."""
+    cp = _cvxpy()
+    shares = np.ones(len(scores)) if weights is None else weights
+    shares = shares / shares.sum()
+    policy = cp.Variable(scores.shape[1], nonneg=True)
+    terms = cp.multiply(shares ** (1.0 / p), scores @ policy)
+    problem = cp.Problem(cp.Maximize(cp.pnorm(terms, p)), [cp.sum(policy) == 1])
+    return _solved(problem, policy)
+
+
+def gini_policy(scores: Floats, weights: Floats) -> Floats:
+    """The best policy for weights of the ranks, worst off first, by the same solver."""
+    cp = _cvxpy()
+    policy = cp.Variable(scores.shape[1], nonneg=True)
+    steps = np.append(-np.diff(weights), weights[-1])
+    sums = [
+        step * cp.sum_smallest(scores @ policy, count)
+        for count, step in enumerate(steps.tolist(), 1)
+        if step > 0.0
+    ]
+    problem = cp.Problem(cp.Maximize(sum(sums)), [cp.sum(policy) == 1])
+    return _solved(problem, policy)
+
+
+def power_mean(utilities: Floats, p: float, weights: Floats) -> float:
+    """(sum_d v_d u_d^p)^(1/p), with more digits than others have."""
+    u, v = np.asarray(utilities, np.longdouble), np.asarray(weights, np.longdouble)
+    if p <= 0.0 and not u.all():
+        return 0.0
+    logs = np.log(u[u > 0.0])
+    shares = (v / v.sum())[u > 0.0]
+    if p == 0.0:
+        return float(np.exp((shares * logs).sum()))
+    top = (p * logs).max()
+    return float(np.exp((top + np.log((shares * np.exp(p * logs - top)).sum())) / p))
+
+
+def power_mean_gap(scores: Floats, policy: Floats, p: float, weights: Floats) -> float:
+    """The gap of a policy by Hoelder's inequality, with more digits than others have."""
+    rows, v = np.asarray(scores, np.longdouble), np.asarray(weights, np.longdouble)
+    u = rows @ np.asarray(policy, np.longdouble)
+    h = np.maximum(u, np.longdouble(1e-13) * rows.max(axis=1)) if p > 0.0 else u
+    logs = np.log(h)
+    parts = v * np.exp(p * logs - (p * logs).max())
+    parts = parts / parts.sum()
+    most = (parts[:, None] * (rows / h[:, None])).sum(axis=0).max()
+    ratio = np.longdouble(1.0)
+    if (h > u).any():
+        ratio = ((v * h**p).sum() / (v[u > 0.0] * u[u > 0.0] ** p).sum()) ** (1.0 / p)
+    return float(most * ratio - 1.0)
+
+
+def gini(utilities: Floats, weights: Floats) -> float:
+    """sum_i w_i u_(i), the lowest utility first."""
+    return math.fsum(weights * np.sort(utilities))
+
+
 def _solved(problem: Any, policy: Any) -> Floats:
     with warnings.catch_warnings():  # that it may be inaccurate: the tests find out how much
         warnings.simplefilter("ignore")

@@ -38,7 +38,16 @@ from fairduel.simulation import (
     simulate,
 )
 from fairduel.tally import Tally
-from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Solution, Utilitarian, Welfare
+from fairduel.welfare import (
+    Egalitarian,
+    FrankWolfe,
+    GeneralizedGini,
+    Nash,
+    PowerMean,
+    Solution,
+    Utilitarian,
+    Welfare,
+)
 
 if TYPE_CHECKING:
     from fairduel.data import solve
@@ -77,12 +86,14 @@ __all__ = [
     "FairEpsilonGreedy",
     "FairVOI",
     "FrankWolfe",
+    "GeneralizedGini",
     "InputError",
     "Instance",
     "Learner",
     "Mix",
     "Nash",
     "Play",
+    "PowerMean",
     "Recommendation",
     "Results",
     "Script",

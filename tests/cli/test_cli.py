@@ -23,6 +23,8 @@ from fairduel.environments import random_instance
 from fairduel.experiments import comparison
 from fairduel.instance import Instance
 from fairduel.paper import groups
+from fairduel.welfare import FrankWolfe
+from fairduel.welfare.registry import by_name
 
 SMALL = ["simulate", "--users", "3", "--arms", "3", "--rounds", "20000", "--runs", "2"]
 SMALL += ["--workers", "1"]
@@ -265,6 +267,19 @@ def test_welfare_is_what_regret_is_measured_in(run: Run) -> None:
 
     assert regret("--welfare", "nash") == regret()
     assert regret("--welfare", "egalitarian") != regret()
+    assert regret("--welfare", "power-mean:p=-1") != regret("--welfare", "power-mean:p=0.5")
+    assert regret("--welfare", "power-mean:p=1") == pytest.approx(
+        regret("--welfare", "gini:delta=1")
+    )
+
+
+def test_help_says_what_each_welfare_does_to_a_minority(run: Run) -> None:
+    for command in ("solve", "simulate"):
+        shown = " ".join(run(command, "--help").out.split())
+        for kind in by_name().values():
+            assert kind is FrankWolfe or "minority" in kind.summary
+            assert kind.summary.removeprefix("The ").rstrip(".") in shown
+        assert "a minority below 29% may get nothing at all" in shown
 
 
 def test_own_learner_is_found_where_one_stands(run: Run) -> None:
@@ -386,6 +401,10 @@ BAD = [
     ["solve", "bytes.csv"],
     ["solve", "hidden.csv"],
     ["solve", "negative.csv", "--welfare", "nahs"],
+    ["solve", "negative.csv", "--welfare", "power-mean:p=2"],
+    ["solve", "negative.csv", "--welfare", "gini:weights=1/2"],
+    ["simulate", "--welfare", "power-mean:p=nan"],
+    ["simulate", "--learner", "fair-voi:welfare=gini:delta=0"],
     ["slove"],
 ]
 

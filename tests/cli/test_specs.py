@@ -23,7 +23,15 @@ from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI, UniformOverUsers, catalogue
 from fairduel.learners.tournament import Tournament
-from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian, Welfare
+from fairduel.welfare import (
+    Egalitarian,
+    FrankWolfe,
+    GeneralizedGini,
+    Nash,
+    PowerMean,
+    Utilitarian,
+    Welfare,
+)
 
 
 def some(environment: str, runs: int = 4, seed: int = 0, **sizes: Any) -> list[Instance]:
@@ -120,6 +128,52 @@ def test_wrong_text_is_one_clear_sentence(text: str, said: str) -> None:
 def test_welfares_by_name() -> None:
     for welfare in (Nash(), Utilitarian(), Egalitarian(), FrankWolfe()):
         assert specs.welfare(welfare.name) == welfare
+
+
+@pytest.mark.parametrize(
+    ("text", "welfare"),
+    [
+        ("power-mean", PowerMean()),
+        ("power-mean:p=0.5", PowerMean(0.5)),
+        ("power-mean:p=-2,weights=1/2.5", PowerMean(-2.0, (1.0, 2.5))),
+        ("power-mean:p=-2:weights=1/2.5", PowerMean(-2.0, (1.0, 2.5))),
+        ("gini", GeneralizedGini()),
+        ("gini:delta=3", GeneralizedGini(delta=3.0)),
+        ("gini:weights=3/2/1,sizes=1/1/9", GeneralizedGini((3, 2, 1), sizes=(1, 1, 9))),
+        ("nash:weights=1/2,tolerance=1e-6", Nash((1.0, 2.0), 1e-6)),
+        ("frank-wolfe:iterations=10", FrankWolfe(10)),
+    ],
+)
+def test_welfares_with_settings(text: str, welfare: Welfare) -> None:
+    assert specs.welfare(text) == welfare
+    nested = text.replace(",", ":")
+    made = specs.learner(f"fair-etc:welfare={nested},exploration=0.5")
+    assert made == FairETC(welfare, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("power", "there is no welfare 'power': did you mean 'power-mean'?"),
+        ("power-mean:q=1", "there is no power-mean setting 'q': use one of p, weights, tolerance."),
+        ("power-mean:p=much", "p is 'much': give a number."),
+        ("power-mean:p=1.01", "p is 1.01: give a finite number of at most 1"),
+        ("power-mean:p=nan", "p is nan: give a finite number of at most 1"),
+        ("power-mean:p=1,p=0", "'p' of power-mean is given twice"),
+        ("power-mean:-1", "'-1' is not a setting of power-mean: write it as setting=value."),
+        ("gini:weights=1/2", "must not increase from the worst off to the best off"),
+        ("gini:weights=1/-2", "weights[1] is -2.0"),
+        ("gini:weights=a/b", "weights is 'a/b': give numbers with / between, like 3/2/1."),
+        ("gini:delta=0.9", "delta is 0.9: give a finite number from 1 up"),
+        ("nash:weights=1/-2", "weights[1] is -2.0: give a positive finite number"),
+        ("egalitarian:p=1", "there is no egalitarian setting 'p'"),
+    ],
+)
+def test_wrong_welfares_are_one_clear_sentence(text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        specs.welfare(text)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("environment", specs.ENVIRONMENTS)

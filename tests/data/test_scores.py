@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fairduel._names import comparable
 from fairduel.data.scores import ScoreTable, read_scores, solve
 from fairduel.errors import InputError
-from fairduel.welfare import Egalitarian, Nash, Utilitarian
+from fairduel.welfare import Egalitarian, FrankWolfe, GeneralizedGini, Nash, Utilitarian
 
 SCORES = [[1.0, 0.25], [0.5, 0.75]]
 
@@ -193,5 +193,9 @@ def test_weights_of_a_file_go_to_the_welfare(tmp_path: Path) -> None:
     (tmp_path / "scores.json").write_text('{"scores": [[1, 0.2], [0.3, 0.9]], "weights": [1, 3]}')
     weighted = Nash(weights=(1.0, 3.0)).maximize([[1.0, 0.2], [0.3, 0.9]])
     assert solve(tmp_path / "scores.json").policy.tolist() == weighted.policy.tolist()
-    with pytest.raises(InputError, match="'egalitarian' takes no weights"):
-        solve(tmp_path / "scores.json", Egalitarian())
+    assert solve(tmp_path / "scores.json", Egalitarian()).value == pytest.approx(0.6)
+    gini = GeneralizedGini(sizes=(1.0, 3.0)).maximize([[1.0, 0.2], [0.3, 0.9]])
+    found = solve(tmp_path / "scores.json", GeneralizedGini())
+    assert found.policy.tolist() == gini.policy.tolist()
+    with pytest.raises(InputError, match="'frank-wolfe' takes no weights"):
+        solve(tmp_path / "scores.json", FrankWolfe())

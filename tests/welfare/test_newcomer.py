@@ -19,7 +19,15 @@ from fairduel.environments import random_instance
 from fairduel.learners import FairEpsilonGreedy, FairETC, FairVOI
 from fairduel.simulation import simulate
 from fairduel.testing import WELFARE_LAWS
-from fairduel.welfare import Egalitarian, Nash, Solution, Utilitarian, Welfare
+from fairduel.welfare import (
+    Egalitarian,
+    GeneralizedGini,
+    Nash,
+    PowerMean,
+    Solution,
+    Utilitarian,
+    Welfare,
+)
 from fairduel.welfare.registry import by_name
 
 
@@ -109,6 +117,9 @@ def _kernel(address: int, weights: Floats, *arguments: Any) -> Any:
 @pytest.mark.parametrize(
     "welfare",
     [Nash(), Nash((1.0, 2.0, 5.0)), Utilitarian(), Utilitarian((1.0, 2.0, 5.0)), Egalitarian(),
+     PowerMean(1.0), PowerMean(0.5, (1.0, 2.0, 5.0)), PowerMean(0.0), PowerMean(-2.0),
+     PowerMean(-300.0, (1.0, 2.0, 5.0)), GeneralizedGini(), GeneralizedGini((3.0, 2.0, 1.0)),
+     GeneralizedGini((1.0, 0.0), sizes=(1.0, 2.0, 5.0)), GeneralizedGini(delta=9.0),
      PlainNash(), PlainNash((1.0, 2.0, 5.0)), SoftMinimum()],
 )  # fmt: skip
 def test_a_compiled_objective_is_the_value_and_the_gradient(welfare: Welfare) -> None:
@@ -117,7 +128,9 @@ def test_a_compiled_objective_is_the_value_and_the_gradient(welfare: Welfare) ->
         with np.errstate(divide="ignore"):
             value, gradient = welfare.compiled(3).run(_kernel, utilities)
             assert value == pytest.approx(float(welfare.value(utilities)), rel=1e-12)
-            np.testing.assert_allclose(gradient, welfare.gradient(utilities), rtol=1e-12)
+            np.testing.assert_allclose(
+                gradient, welfare.gradient(utilities), rtol=1e-11, atol=1e-300
+            )
 
 
 def test_called_back_or_compiled_the_run_is_the_same() -> None:
@@ -189,7 +202,8 @@ def dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_the_packages_own_welfares_are_known_by_name() -> None:
-    assert {"egalitarian", "frank-wolfe", "nash", "utilitarian"} <= set(by_name())
+    known = {"egalitarian", "frank-wolfe", "gini", "nash", "power-mean", "utilitarian"}
+    assert known <= set(by_name())
     for name, kind in by_name().items():
         assert kind.name == name
         assert kind.summary.endswith(".")

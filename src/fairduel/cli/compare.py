@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fairduel.cli import complete
-from fairduel.cli.options import Quiet, Scheduler, Workers
+from fairduel.cli.options import WELFARE, Quiet, Scheduler, Workers
 from fairduel.cli.output import console, counted_failures, fail
 
 
@@ -59,7 +59,7 @@ def compare(
     welfare: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME",
+            metavar=WELFARE,
             help="What regret is measured in, as in simulate; default: nash.",
             autocompletion=complete.welfares,
         ),

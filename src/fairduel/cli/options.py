@@ -9,6 +9,11 @@ import typer
 from fairduel.cli import complete
 from fairduel.welfare.registry import by_name
 
+
+def _in_sentence(summary: str) -> str:
+    return summary.rstrip(".").replace("The ", "the ", 1)
+
+
 Workers = Annotated[
     int | None, typer.Option(metavar="N", help="Worker processes; default: one per core.")
 ]
@@ -17,14 +22,12 @@ Scheduler = Annotated[
     typer.Option(metavar="ADDRESS", help="Use the Dask cluster with this scheduler instead."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the result.")]
-WELFARES = "; ".join(
-    f"{name} ({kind.summary.rstrip('.').replace('The ', 'the ', 1)})"
-    for name, kind in by_name().items()
-)
+WELFARE = "NAME[:SETTING=VALUE,...]"
+WELFARES = "; ".join(f"{name} ({_in_sentence(kind.summary)})" for name, kind in by_name().items())
 Welfare = Annotated[
     str,
     typer.Option(
-        metavar="NAME",
+        metavar=WELFARE,
         help=f"What regret is measured in: {WELFARES}.",
         autocompletion=complete.welfares,
     ),

@@ -107,9 +107,9 @@ def simulate(
       fairduel simulate --learner fair-eps:tournament.gap_guess=0.01 --runs 2
 
     Settings of a learner are the fields of its class, those of its tournament with a dot. A
-    welfare is given by name (welfare=egalitarian) and winners by number (winners=3/0/1). Sizes of
-    an environment are the fields of its class; after rankings:FILE come a colon and as=groups or
-    as=people with the others.
+    welfare is given as in --welfare, with colons before its settings (welfare=gini:delta=3), and
+    winners by number (winners=3/0/1). Sizes of an environment are the fields of its class; after
+    rankings:FILE come a colon and as=groups or as=people with the others.
     """
     from fairduel.cli import specs
     from fairduel.experiments import Checkpoints, compare

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fairduel.cli import complete
-from fairduel.cli.options import WELFARES
+from fairduel.cli.options import WELFARE, WELFARES
 from fairduel.cli.output import console, print_json
 
 
@@ -19,7 +19,7 @@ def solve(
     welfare: Annotated[
         str,
         typer.Option(
-            metavar="NAME",
+            metavar=WELFARE,
             help=f"What to maximise: {WELFARES}.",
             autocompletion=complete.welfares,
         ),
@@ -37,6 +37,10 @@ def solve(
     Examples:
       printf ',tea,coffee\\nAda,1,0.2\\nBob,0.3,0.9\\n' | fairduel solve -
       echo '[[1, 0.2], [0, 0.9]]' | fairduel solve - --welfare egalitarian --json
+      echo '[[1, 0.2], [0, 0.9]]' | fairduel solve - --welfare power-mean:p=-2
+      echo '[[1, 0.2], [0, 0.9]]' | fairduel solve - --welfare gini:weights=3/1
+
+    Settings of a welfare are the fields of its class; several numbers have / between.
     """
     from fairduel.cli import specs
     from fairduel.data.scores import read_scores, solve

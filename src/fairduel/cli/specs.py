@@ -52,10 +52,19 @@ FILE = re.compile(r"(file:.*|rankings:.*?)(?:[:,]((?:\w+=[^:,/\\]*,?)+))?")
 OWN_LEARNER = re.compile(r"(?P<module>[^\W\d][\w.]*):[^\W\d]\w*(:.*)?")
 
 
-def welfare(name: str) -> Welfare:
-    """Return a welfare by its name."""
-    welfares = by_name()
-    return welfares[one_of("welfare", name, welfares)]()
+def welfare(text: str) -> Welfare:
+    """Return the welfare of a text like ``power-mean:p=-1`` or ``gini:weights=3/2/1,sizes=1/4/5``.
+
+    After the name and a colon come settings, the fields of the welfare's class, separated by
+    commas, or by colons where commas separate the settings of a learner.
+    """
+    name, _, listed = text.partition(":")
+    kind = by_name()[one_of("welfare", name, by_name())]
+    given = _given(name, listed.replace(":", ","))
+    readable: dict[str, Any] = _readable(kind) if dataclasses.is_dataclass(kind) else {}
+    for setting in given:
+        one_of(f"{name} setting", setting, readable)
+    return kind(**{at: _read(at, value, readable[at]) for at, value in given.items()})
 
 
 def learner(text: str, preset: str = "as_written") -> Learner[Any]:
@@ -63,8 +72,9 @@ def learner(text: str, preset: str = "as_written") -> Learner[Any]:
 
     After the name and a colon come settings, the fields of the learner's class, separated by
     commas; those of the tournament have its name and a dot in front. ``preset=as_run`` starts
-    from the settings of the paper's Table 1. A welfare is given by its name, and winners as arm
-    numbers from 0, one for each user, like ``winners=3/0/1``.
+    from the settings of the paper's Table 1. A welfare is given as a text of its own, like
+    ``welfare=power-mean:p=-1``, and winners as arm numbers from 0, one for each user, like
+    ``winners=3/0/1``.
 
     Your own learner is named as ``package.module:Name``, optionally with settings after another
     colon: an object, or a callable that returns one, which needs no preset.
@@ -239,7 +249,7 @@ def _changed(settings: Settings, path: str, value: object) -> Settings:
 
 def _read(setting: str, text: str, hint: object) -> object:
     if hint not in _READERS:
-        raise InputError(f"{setting} can't be given as text: set it where the learner is made.")
+        raise InputError(f"{setting} can't be given as text: set it in Python.")
     read, rule = _READERS[hint]
     try:
         return read(text)
@@ -247,6 +257,10 @@ def _read(setting: str, text: str, hint: object) -> object:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{setting} is {text!r}: give {rule}.") from error
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(float(part) for part in text.split("/"))
 
 
 def _whole_numbers(text: str) -> tuple[int, ...]:
@@ -265,10 +279,11 @@ _READERS: dict[object, tuple[Callable[[str], object], str]] = {
     float | None: (float, "a number"),
     str: (str, "a text"),
     bool: ({"true": True, "false": False}.__getitem__, "true or false"),
+    tuple[float, ...] | None: (_numbers, "numbers with / between, like 3/2/1"),
     tuple[int, ...] | None: (_whole_numbers, "whole numbers with / between, like 3/0/1"),
     tuple[int | None, ...] | None: (
         _some_numbers,
         "whole numbers with / between, - for one that is not known, like 3/-/1",
     ),
-    Welfare: (welfare, "the name of a welfare"),
+    Welfare: (welfare, "a welfare, like nash or power-mean:p=-1"),
 }

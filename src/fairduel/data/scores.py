@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,19 +51,10 @@ def solve(scores: AnyPath | ScoreTable | ArrayLike, welfare: Welfare | None = No
     welfare = Nash() if welfare is None else welfare
     if not isinstance(scores, ScoreTable):
         return welfare.maximize(scores)
-    solution = _weighted(welfare, scores.weights).maximize(scores.scores)
+    if scores.weights is not None:
+        welfare = welfare.weighted(scores.weights)
+    solution = welfare.maximize(scores.scores)
     return replace(solution, users=scores.users, arms=scores.arms)
-
-
-def _weighted(welfare: Welfare, weights: tuple[float, ...] | None) -> Welfare:
-    if weights is None:
-        return welfare
-    if "weights" not in {field.name for field in fields(welfare)}:  # type: ignore[arg-type]
-        raise InputError(
-            f"the welfare {welfare.name!r} takes no weights and the scores have some: "
-            "use nash or utilitarian, or leave the weights out."
-        )
-    return replace(welfare, weights=weights)  # type: ignore[type-var]
 
 
 def read_scores(data: bytes, source: str) -> ScoreTable:

@@ -5,9 +5,11 @@ from fairduel.kernels import (  # noqa: F401
     bradley_terry,
     course,
     frank_wolfe,
+    game,
     judging,
     newton,
     posterior,
+    power_mean,
     sampling,
     voi,
 )

@@ -490,6 +490,16 @@ def advance(
     scores: Floats, served: float, users: Floats, arms: Floats, index: Ints, count: int
 ) -> None:
     """Go towards the model's best policy, the whole way unless that is too far."""
+    rise = find_trial(scores, users, arms, index, count)
+    length = step_length(users, 0.5 * rise + 1e-13 * served)
+    move_by(length, scores, users, arms, index, count)
+    if length < 1.0:
+        invert(users)
+
+
+@part
+def find_trial(scores: Floats, users: Floats, arms: Floats, index: Ints, count: int) -> float:
+    """Write the utilities of the model's best policy; return how steep the way there begins."""
     total = 0.0
     for j in range(count):
         total += arms[SHARE, j]
@@ -498,7 +508,14 @@ def advance(
         arms[SHARE, j] /= total
         rise += arms[SLOPE, j] * arms[SHARE, j]
     find_utilities(scores, arms, index, count, users[TRIAL])
-    length = step_length(users, 0.5 * rise + 1e-13 * served)
+    return rise
+
+
+@part
+def move_by(
+    length: float, scores: Floats, users: Floats, arms: Floats, index: Ints, count: int
+) -> None:
+    """Go so much of the way to the model's best policy; write the utilities there."""
     if length == 1.0:
         for j in range(count):
             arms[POLICY, index[CHOSEN, j]] = arms[SHARE, j]
@@ -510,7 +527,6 @@ def advance(
         arms[POLICY, k] = (1.0 - length) * arms[POLICY, k] + length * arms[SHARE, j]
         arms[SHARE, j] = arms[POLICY, k]
     find_utilities(scores, arms, index, count, users[UTILITY])
-    invert(users)
 
 
 @part

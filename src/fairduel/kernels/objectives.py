@@ -1,20 +1,24 @@
 """Compiled: welfares as C functions, which other kernels call by their address.
 
 So the kernels are compiled once for all welfares, those of plain Python among them. Such a
-function takes the users' weights, their utilities, room for the gradient and the number of users;
-it writes the gradient and returns the value.
+function takes the users' weights and whatever parameters come after them, the utilities, room for
+the gradient and the number of users; it writes the gradient and returns the value.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, cast
 
 import numba
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
-from fairduel._arrays import Floats
+from fairduel._arrays import Floats, Ints
+from fairduel.kernels.compiler import part
 
+carray: Any = numba.carray  # type: ignore[attr-defined]  # its type is about ctypes
 _ROW = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
 
 Call = Callable[[int, Floats, Floats, Floats], float]
@@ -65,6 +69,94 @@ def smallest(weights: Floats, utilities: Floats, gradient: Floats, users: int) -
     return float(least)
 
 
+@part
+def _power_mean(weights: Floats, utilities: Floats, users: int, floor: float) -> float:
+    """Return the power mean of utilities, each at least the floor.
+
+    Relative to the smallest for p <= 0 and to the largest for p > 0, so that nothing overflows;
+    and by what the sum of powers differs from 1, so that small p lose no digits.
+    """
+    p = weights[users]
+    least, most = utilities[0], utilities[0]
+    for d in range(users):
+        least, most = min(least, utilities[d]), max(most, utilities[d])
+    reference = max(most if p > 0.0 else least, floor)
+    if not reference > 0.0:
+        return 0.0
+    total = 0.0
+    for d in range(users):
+        power = math.log(max(utilities[d], floor) / reference)
+        total += weights[d] * (power if p == 0.0 else math.expm1(p * power))
+    return float(reference * math.exp(total if p == 0.0 else math.log1p(total) / p))
+
+
+@_objective
+def power_mean(weights: Floats, utilities: Floats, gradient: Floats, users: int) -> float:
+    """Evaluate a power mean. ``weights``: the users' shares, and p.
+
+    The gradient is taken at utilities of at least 1e-12: at 0 it may be infinite.
+    """
+    raised = _power_mean(weights, utilities, users, 1e-12)
+    for d in range(users):
+        at = max(utilities[d], 1e-12) / raised
+        gradient[d] = weights[d] * at ** (weights[users] - 1.0)
+    return _power_mean(weights, utilities, users, 0.0)
+
+
+@part
+def phi(share: float, delta: float, levels: Floats) -> float:
+    """Return the most that a share of the people weighs in a generalised Gini welfare.
+
+    ``levels`` are its values at equal distances, with lines between; if empty, ``delta`` counts.
+    """
+    if levels.size == 0:
+        return float(1.0 - (1.0 - share) ** delta)
+    at = share * (levels.size - 1)
+    below = min(int(at + 1e-9), levels.size - 2)  # a sum of shares may be a little off
+    return float(levels[below] + max(0.0, at - below) * (levels[below + 1] - levels[below]))
+
+
+@part
+def rank(utilities: Floats, order: Ints) -> None:
+    """Sort users by utility, from the order given: fast where that is nearly it (Shell's sort)."""
+    gap = 1
+    while gap < order.size // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, order.size):
+            d = order[i]
+            j = i
+            while j >= gap and utilities[order[j - gap]] > utilities[d]:
+                order[j] = order[j - gap]
+                j -= gap
+            order[j] = d
+        gap //= 3
+
+
+@_objective
+def gini(weights: Floats, utilities: Floats, gradient: Floats, users: int) -> float:
+    """Evaluate a generalised Gini welfare. Users who tie share the gradient by their sizes.
+
+    ``weights``: the users' shares of the people, delta, the number of levels, and these.
+    """
+    levels = carray(weights, users + 2 + int(weights[users + 1]))[users + 2 :]
+    order = np.arange(users)
+    rank(utilities, order)
+    value, share, before, i = 0.0, 0.0, 0.0, 0
+    while i < users:
+        first, start = i, share
+        while i < users and utilities[order[i]] <= utilities[order[first]] + 1e-9:
+            share += weights[order[i]]
+            i += 1
+        now = 1.0 if i == users else phi(min(share, 1.0), weights[users], levels)
+        for j in range(first, i):
+            d = order[j]
+            gradient[d] = (now - before) * weights[d] / (share - start)
+            value += gradient[d] * utilities[d]
+        before = now
+    return float(value)
+
+
 def _evaluate(
     typing_context: Any, address: Any, weights: Any, utilities: Any, gradient: Any
 ) -> tuple[Any, Any]:
@@ -86,3 +178,4 @@ evaluate = cast(Call, intrinsic(_evaluate))
 
 # Looking an address up takes tens of microseconds, so it is done once.
 PRODUCT, MEAN, SMALLEST = product.address, mean.address, smallest.address
+POWER_MEAN, GINI = power_mean.address, gini.address

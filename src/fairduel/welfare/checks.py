@@ -43,40 +43,48 @@ def policy_of(values: ArrayLike, arms: int, name: str = "policy") -> Floats:
     return policy
 
 
-def user_weights(weights: Iterable[float] | None) -> tuple[float, ...] | None:
+def user_weights(
+    weights: Iterable[float] | None, name: str = "weights"
+) -> tuple[float, ...] | None:
     """Return weights of users as a tuple: positive numbers, not too different."""
     if weights is None:
         return None
     try:
         numbers = tuple(float(weight) for weight in weights)
     except (TypeError, ValueError):
-        raise InputError("weights must be numbers, one for each user, or None.") from None
+        raise InputError(f"{name} must be numbers, one for each user, or None.") from None
     if not numbers:
-        raise InputError("weights is empty: give one weight for each user, or None.")
+        raise InputError(f"{name} is empty: give one weight for each user, or None.")
     for user, weight in enumerate(numbers):
         if not 0.0 < weight < np.inf:
             raise InputError(
-                f"weights[{user}] is {weight}: give a positive finite number, or leave"
+                f"{name}[{user}] is {weight}: give a positive finite number, or leave"
                 " out the user's row of scores."
             )
     if max(numbers) > WIDEST * min(numbers):
         raise InputError(
-            f"weights range from {min(numbers)} to {max(numbers)}, a factor of more than"
+            f"{name} range from {min(numbers)} to {max(numbers)}, a factor of more than"
             f" {WIDEST:g}: leave out users who weigh next to nothing."
         )
     return numbers
 
 
 @functools.lru_cache(maxsize=64)
-def mean_one(weights: tuple[float, ...] | None, users: int) -> Floats:
+def mean_one(weights: tuple[float, ...] | None, users: int, name: str = "weights") -> Floats:
     """Return the weights of the users, scaled to have mean 1."""
     if weights is None:
         return np.ones(users)
     if len(weights) != users:
-        raise InputError(f"weights has {len(weights)} entries, but the scores have {users} users.")
+        raise InputError(f"{name} has {len(weights)} entries, but the scores have {users} users.")
     scaled = np.asarray(weights, np.float64)
     scaled = scaled / scaled.max()  # so that huge weights do not overflow
     return np.asarray(scaled * (users / scaled.sum()))
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Refuse a tolerance that no gap can reach."""
+    if not tolerance >= 0.0:
+        raise InputError(f"tolerance is {tolerance}: it must not be negative.")
 
 
 def unserved_users(scores: Floats) -> tuple[int, ...]:

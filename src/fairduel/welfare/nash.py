@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairduel._arrays import Floats, Ints
-from fairduel.errors import InputError
 from fairduel.welfare.checks import (
+    check_tolerance,
     mean_one,
     policy_of,
     score_matrices,
@@ -47,7 +47,10 @@ class Nash(Welfare):
 
     name = "nash"
     label = "Nash welfare"
-    summary = "The product of the users' utilities: fair to everyone, efficient where it can be."
+    summary = (
+        "The product of the users' utilities: fair to everyone, efficient where it can be; "
+        "a small minority gets about its share."
+    )
     relative = True
 
     weights: tuple[float, ...] | None = None
@@ -55,8 +58,7 @@ class Nash(Welfare):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", user_weights(self.weights))
-        if not self.tolerance >= 0.0:
-            raise InputError(f"tolerance is {self.tolerance}: it must not be negative.")
+        check_tolerance(self.tolerance)
 
     def value(self, utilities: ArrayLike) -> Floats:
         """Return the Nash welfare of utilities, over the last axis."""

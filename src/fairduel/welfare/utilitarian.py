@@ -30,7 +30,10 @@ class Utilitarian(Welfare):
 
     name = "utilitarian"
     label = "mean utility"
-    summary = "The mean of the users' utilities: the most in total, whoever gets it."
+    summary = (
+        "The mean of the users' utilities: the most in total, whoever gets it; "
+        "a small minority may get nothing."
+    )
 
     weights: tuple[float, ...] | None = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -89,6 +90,19 @@ class Welfare(ABC):
         """
         return _Bridge(self, users)
 
+    def weighted(self, weights: tuple[float, ...]) -> Welfare:
+        """Return this welfare for users of these weights, such as numbers of people.
+
+        By default it has a field ``weights`` for them, or can't have any.
+        """
+        if "weights" not in getattr(self, "__dataclass_fields__", {}):
+            raise InputError(
+                f"the welfare {self.name!r} takes no weights of users: take another one, "
+                "or leave the weights out."
+            )
+        weighted: Welfare = dataclasses.replace(self, weights=weights)  # type: ignore[type-var]
+        return weighted
+
     def stays_best(
         self,
         policy: Floats,
@@ -111,7 +125,8 @@ class Welfare(ABC):
 class Objective:
     """A welfare for kernels: the address of a C function as in ``kernels.objectives``.
 
-    weights: (D,) the users' weights, which the function takes as its first argument.
+    weights: (D,) the users' weights, and after them whatever else the function has to know: its
+    first argument.
     """
 
     def __init__(self, address: int, weights: Floats) -> None:
