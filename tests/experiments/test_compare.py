@@ -132,7 +132,7 @@ def test_by_default_all_learners_of_this_package_are_compared() -> None:
     found = compare(environments=Random(users=2, arms=3), rounds=50, runs=1, workers=1)
     ((_, players),) = found.settings.items()
     assert next(iter(players)) == "fair-voi"
-    assert len(players) == 6
+    assert len(players) == 7
 
 
 @dataclass(frozen=True)

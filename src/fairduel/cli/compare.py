@@ -23,7 +23,7 @@ def compare(
         typer.Option(
             metavar="NAME[:SETTING=VALUE,...]",
             help="A learner as in simulate, or package.module:Name for your own; may be repeated. "
-            "Default: all six.",
+            "Default: all seven.",
             autocompletion=complete.learners,
         ),
     ] = None,

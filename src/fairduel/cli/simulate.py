@@ -21,8 +21,8 @@ def simulate(
         list[str] | None,
         typer.Option(
             metavar="NAME[:SETTING=VALUE,...]",
-            help="A learner: fair-voi, fair-etc, fair-eps, utilitarian-etc, utilitarian-eps or "
-            "uniform; may be repeated. Default: all six.",
+            help="A learner: fair-voi, bt-thompson, fair-etc, fair-eps, utilitarian-etc, "
+            "utilitarian-eps or uniform; may be repeated. Default: all seven.",
             autocompletion=complete.learners,
         ),
     ] = None,

@@ -42,8 +42,8 @@ def compare(
 ) -> Results:
     """Run every learner in every environment for every horizon, ``runs`` times each.
 
-    learners, environments: one, several, or several by label; default: FairVOI and the paper's
-    five, and ``Random()``. An instance is an environment by itself. rounds: the horizon, or
+    learners, environments: one, several, or several by label; default: all of
+    fairduel's own, and ``Random()``. An instance is an environment by itself. rounds: the horizon, or
     several. Run r is drawn from ``seed`` and r alone, so a learner's results do not depend on
     which others are compared, and all of them meet the same instances and the same luck.
     checkpoints: when to read off, or their number, evenly spaced. welfare: what regret is

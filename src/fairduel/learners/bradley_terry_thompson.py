@@ -84,7 +84,5 @@ class BradleyTerryThompson(Learner[ThompsonState]):
         fits = [bradley_terry.fit(wins, scale, start) for scale in SCALES]
         _, modes, factors = max(fits, key=lambda fit: fit[0])
         rng = np.random.default_rng([state.seed, _SEED_OF_ITS_OWN, state.decisions])
-        normals = rng.standard_normal(
-            (FEW_SAMPLES if self.welfare.slow else SAMPLES, *start.shape)
-        )
+        normals = rng.standard_normal((FEW_SAMPLES if self.welfare.slow else SAMPLES, *start.shape))
         return bradley_terry.sample_scores(modes, factors, normals)
