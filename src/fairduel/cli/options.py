@@ -16,6 +16,17 @@ Scheduler = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Use the Dask cluster with this scheduler instead."),
 ]
+Answers = Annotated[
+    list[float] | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="How likely users are to answer a duel; repeated, one for each. Default: 1.",
+    ),
+]
+Delay = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="How many rounds later answers come; default: 0."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the result.")]
 WELFARES = "; ".join(
     f"{name} ({kind.summary.rstrip('.').replace('The ', 'the ', 1)})"
