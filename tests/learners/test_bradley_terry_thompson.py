@@ -10,7 +10,7 @@ from fairduel._arrays import Floats
 from fairduel.environments import bradley_terry_instance, random_instance
 from fairduel.errors import InputError
 from fairduel.kernels import bradley_terry
-from fairduel.learners import BradleyTerryThompson
+from fairduel.learners import BradleyTerryThompson, bradley_terry_thompson
 from fairduel.learners.bradley_terry_thompson import SCALES, ThompsonState
 from fairduel.offers import Mix
 from fairduel.simulation import simulate
@@ -137,6 +137,23 @@ def test_answers_that_leave_no_doubt_are_followed() -> None:
     assert isinstance(play, Mix)
     np.testing.assert_allclose(play.left, best, atol=0.01)
     np.testing.assert_allclose(LEARNER.policy(state), best, atol=0.01)
+
+
+@pytest.mark.parametrize("spread", [0.25, 4.0])
+def test_it_samples_with_the_likeliest_scale(
+    spread: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Offered all scales it does what it does where it has the true one only."""
+    truth = bradley_terry_instance(20, 10, spread, seed=3).preferences
+    state = told(np.ascontiguousarray(truth * (1.0 - np.eye(10))))
+    offered = {}
+    for scales in (SCALES, (spread,), (1.0,)):
+        monkeypatch.setattr(bradley_terry_thompson, "SCALES", scales)
+        play, _ = LEARNER.ask(state)
+        assert isinstance(play, Mix)
+        offered[scales] = play.left
+    assert np.array_equal(offered[SCALES], offered[spread,])
+    assert not np.array_equal(offered[SCALES], offered[1.0,])
 
 
 def test_it_decides_anew_every_five_per_cent_and_looks_at_no_horizon() -> None:
