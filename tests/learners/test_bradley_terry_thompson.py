@@ -145,7 +145,7 @@ def test_it_samples_with_the_likeliest_scale(
 ) -> None:
     """Offered all scales it does what it does where it has the true one only."""
     truth = bradley_terry_instance(20, 10, spread, seed=3).preferences
-    state = told(np.ascontiguousarray(truth * (1.0 - np.eye(10))))
+    state = told(np.ascontiguousarray(20.0 * truth * (1.0 - np.eye(10))))
     offered = {}
     for scales in (SCALES, (spread,), (1.0,)):
         monkeypatch.setattr(bradley_terry_thompson, "SCALES", scales)
