@@ -270,6 +270,8 @@ def test_batches_are_not_too_large_to_split(monkeypatch: pytest.MonkeyPatch) -> 
     assert hearing.AT_ONCE < 10**9  # what numpy can split
     run = simulate(INSTANCE, 10**10, BradleyTerryThompson(), seed=1, checkpoints=2, delay=10**6)
     assert run.rounds == 10**10
+    far = simulate(INSTANCE, 10**15, FairETC(winners=(0, 1)), seed=1, checkpoints=2, answers=0.5)
+    assert far.phases["exploit"] > 0.9 * 10**15
     monkeypatch.setattr(hearing, "AT_ONCE", 3)
     assert_same(*both_ways(FairVOI(), INSTANCE, 300, 3, WAYS["fewer and late"]))
 

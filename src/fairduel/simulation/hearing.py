@@ -12,7 +12,7 @@ from fairduel.offers import Play, Script, next_part
 from fairduel.simulation.responses import Responses
 from fairduel.tally import Tally
 
-AT_ONCE = 10**8  # rounds of an offer: numpy splits up to ten times as many
+AT_ONCE = 10**8  # rounds that are listened to: numpy splits up to ten times as many
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +66,12 @@ class Patient:
         """Return what to play of an offer, and for how many rounds at most."""
         if isinstance(offer, Script):
             offer = next_part(offer, self._users)
-        if offer.listen or not self._under_way:
-            return offer, min(offer.rounds, AT_ONCE)
-        return offer, min(offer.rounds, self._under_way[0].before + 1 + self._delay - self._played)
+        most = offer.rounds
+        if offer.listen:
+            most = min(most, AT_ONCE)
+        elif self._under_way:
+            most = min(most, self._under_way[0].before + 1 + self._delay - self._played)
+        return offer, most
 
     def hear(self, asked: Asked | None, rounds: int) -> Floats:
         """Return the wins (D, K, K) that are heard by the end of these ``rounds``."""
