@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from fairduel import (
+    BradleyTerryThompson,
     Egalitarian,
     FairVOI,
     Session,
@@ -54,6 +55,7 @@ def simulations() -> dict[str, str]:
     pins["fair-voi, the paper's first"] = of_run(simulate(paper, 200_000, seed=1))
     pins["fair-voi anytime"] = of_run(simulate(instance, 3_000, FairVOI(anytime=True), seed=2))
     egalitarian = FairVOI(welfare=Egalitarian())
+    pins["bt-thompson"] = of_run(simulate(instance, 3_000, BradleyTerryThompson(), seed=2))
     pins["fair-voi egalitarian"] = of_run(simulate(instance, 300, egalitarian, seed=2))
     return pins
 
@@ -63,6 +65,7 @@ def commands() -> dict[str, str]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sizes = ["--rounds", "30000", "--runs", "2", "--seed", "5", "--quiet"]
+        sizes += [word for name in LEARNERS for word in ("--learner", name)]
         for place in ("paper", "clustered", "hard"):
             rows = ["--rows", str(folder / f"{place}.json")]
             _run("simulate", "--environment", place, "--checkpoints", "9", *sizes, *rows)

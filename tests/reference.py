@@ -34,16 +34,19 @@ def simulate_round_by_round(
     learner_seed: int,
     responses: Responses,
     dice: np.random.Generator,
+    delay: int | None = None,
 ) -> Trajectory:
     """Ask, draw one round of the offer, hear one answer from each user, tell; every round counts.
 
     ``dice`` draw the arms of policies, ``responses`` the answers. Every round is a checkpoint.
+    With a delay only some users answer, that many rounds later.
     """
     users, arms = instance.scores.shape
     scores = instance.scores
     state = learner.init(users, arms, rounds, learner_seed)
     earned, utilities = np.zeros(rounds), np.zeros((rounds, users))
     phases: Counter[str] = Counter()
+    waiting: list[tuple[int, int] | None] = []
     for t in range(rounds):
         play, state = learner.ask(state)
         shown = draw_round(play, users, dice)
@@ -52,11 +55,19 @@ def simulate_round_by_round(
         phases[shown.phase] += 1
         tally = Tally.empty(users, arms)
         tally.plays[shown.left, shown.right] = 1
-        if shown.listen and shown.left != shown.right:
-            pair = np.array([[shown.left, shown.right]])
-            likes = responses.answers(pair, np.array([1]))[0]
-            tally.wins[:, shown.left, shown.right] = likes
-            tally.wins[:, shown.right, shown.left] = 1.0 - likes
+        telling = shown.listen and shown.left != shown.right
+        waiting.append((shown.left, shown.right) if telling else None)
+        answered = waiting.pop(0) if len(waiting) > (delay or 0) else None
+        if answered is not None:
+            left, right = answered
+            pair, once = np.array([answered]), np.array([1])
+            if delay is None:
+                likes = responses.answers(pair, once)[0]
+                others = 1.0 - likes
+            else:
+                (likes,), (others,) = responses.some_answers(pair, once)
+            tally.wins[:, left, right] = likes
+            tally.wins[:, right, left] = others
         state = learner.tell(state, tally)
     return Trajectory(
         checkpoints=np.arange(1, rounds + 1),
@@ -86,9 +97,9 @@ def _policies(play: Play, users: int, arms: int) -> tuple[Floats, Floats]:
 class TapeResponses(Responses):
     """The n-th duel of a pair always gets the same answers, and the n-th draw the same dice."""
 
-    def __init__(self, instance: Instance, seed: int) -> None:
+    def __init__(self, instance: Instance, seed: int, rates: Floats | None = None) -> None:
         self.dice = np.random.default_rng([seed, 0])
-        super().__init__(instance, self.dice)
+        super().__init__(instance, self.dice, rates)
         arms = len(instance.arms)
         self._voters = {
             (i, j): np.random.default_rng([seed, 1, i, j])
@@ -107,6 +118,19 @@ class TapeResponses(Responses):
             likes = votes.sum(axis=0)
             answers[row] = likes if left == i else count - likes
         return answers
+
+    def some_answers(self, pairs: Ints, counts: Ints) -> tuple[Floats, Floats]:
+        users = len(self._preferences)
+        likes, others = np.zeros((2, len(pairs), users))
+        for row, ((left, right), count) in enumerate(
+            zip(pairs.tolist(), counts.tolist(), strict=True)
+        ):
+            i, j = min(left, right), max(left, right)
+            dice = self._voters[i, j].random((count, 2, users))
+            said, first = dice[:, 0] < self._rates, dice[:, 1] < self._preferences[:, i, j]
+            votes = [(said & first).sum(axis=0), (said & ~first).sum(axis=0)]
+            likes[row], others[row] = votes if left == i else votes[::-1]
+        return likes, others
 
     def pairs(self, left: Floats, right: Floats, lengths: Ints) -> Ints:
         counts = np.zeros((len(lengths), left.size, right.size), np.int64)

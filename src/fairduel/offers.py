@@ -97,10 +97,14 @@ def draw_round(play: Play, users: int, rng: np.random.Generator) -> Shown:
     if isinstance(play, Mix):
         left, right = draw_arm(play.left, rng), draw_arm(play.right, rng)
         return Shown(left, right, play.phase, play.listen)
-    if play.gaps[0] > 0:
-        policy = play.follow(np.zeros((0, users)))[0]
-        return Shown(draw_arm(policy, rng), draw_arm(policy, rng), "exploit", False)
-    return Shown(int(play.pairs[0, 0]), int(play.pairs[0, 1]), "explore", True)
+    return draw_round(next_part(play, users), users, rng)
+
+
+def next_part(script: Script, users: int) -> Duels | Mix:
+    """Return the rounds of a script before its first duel, or that duel if there are none."""
+    if script.gaps[0] > 0:
+        return commit(script.follow(np.zeros((0, users)))[0], int(script.gaps[0]))
+    return Duels(script.pairs[:1], np.ones(1, np.int64))
 
 
 def draw_arm(policy: Floats, rng: np.random.Generator) -> int:

@@ -282,6 +282,22 @@ def test_help_says_what_each_welfare_does_to_a_minority(run: Run) -> None:
         assert "a minority below 29% may get nothing at all" in shown
 
 
+def test_answers_may_be_missing_or_late(run: Run) -> None:
+    def said(*arguments: str) -> tuple[dict[str, Any], float]:
+        found = json.loads(run(*UNIFORM, "--json", *arguments).out)
+        return found["settings"], float(found["learners"][0]["regret"]["mean"])
+
+    settings, regret = said()
+    ones = ["--answers", "1"] * 3
+    assert said(*ones, "--delay", "0") == (settings, regret)
+    few, late = said("--answers", "0.3"), said("--delay", "20")
+    mixed = said("--answers", "1", "--answers", "0.3", "--answers", "0")
+    assert few[0] == settings | {"answers": 0.3}
+    assert late[0] == settings | {"delay": 20}
+    assert mixed[0] == settings | {"answers": [1.0, 0.3, 0.0]}
+    assert len({regret, few[1], late[1], mixed[1]}) == 4
+
+
 def test_own_learner_is_found_where_one_stands(run: Run) -> None:
     Path("my_own_lab.py").write_text(
         "from fairduel import UniformOverUsers\n\n\nclass Mine(UniformOverUsers):\n    pass\n"
@@ -435,6 +451,12 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], run: Ru
         (["--rounds", "1e6"], "Invalid value for '--rounds': give a whole number, like 1000."),
         (["--gap", "wide"], "Invalid value for '--gap': give a number, like 0.1."),
         (["--learner", "Fair-ETC"], "there is no learner 'Fair-ETC': did you mean 'fair-etc'?"),
+        (["--answers", "1.5"], "answers is 1.5: give a number from 0 to 1."),
+        (
+            ["--users", "3", "--answers", "1", "--answers", "0"],
+            "answers has 2 probabilities for 3 users: give one for each, or one number for all.",
+        ),
+        (["--delay", "-1"], "delay is -1: give a whole number from 0 to 1,000,000,000,000,000."),
         (["--welfare", "NASH"], "there is no welfare 'NASH': did you mean 'nash'?"),
     ],
 )

@@ -79,6 +79,29 @@ def test_one_value_needs_no_list_and_the_rest_has_defaults(tmp_path: Path) -> No
     assert grid == dataclasses.replace(Grid(), environments=("paper",), rounds=(10,))
 
 
+def test_answers_are_one_for_all_or_one_for_each(tmp_path: Path) -> None:
+    for text, answers in (("0.3", 0.3), ("1", 1), ("[1, 0.3]", [1, 0.3])):
+        (tmp_path / "grid.toml").write_text(f"answers = {text}\ndelay = 20")
+        grid = read_grid(tmp_path / "grid.toml", {"delay": 7})
+        assert grid.arguments()["answers"] == answers
+        assert grid.arguments()["delay"] == 7
+    assert "--answers 1 --answers 0.3 --delay 7" in grid.command(Path("out"), None)
+
+
+def test_a_report_says_who_answers(compare: Compare) -> None:
+    sizes = ("--environment", "random:users=2,arms=2", "--rounds", "300", "--runs", "2")
+    flags = ("--learner", "bt-thompson", *sizes, "--workers", "1", "--answers", "0.3")
+    code, out, _ = compare(*flags, "--delay", "20", "--out", "late")
+    assert code == 0
+    assert "seed 0, answers 0.3, delay 20" in out
+    assert "with probability 0.3, 20 rounds later" in Path("late/report.md").read_text()
+    rows = pq.read_table("late/rows.parquet").to_pylist()
+    assert {(row["answers"], row["delay"]) for row in rows} == {("0.3", 20)}
+    assert compare(*flags, "--out", "soon")[0] == 0
+    soon = pq.read_table("soon/rows.parquet").to_pylist()
+    assert [row["regret"] for row in soon] != [row["regret"] for row in rows]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -106,6 +129,10 @@ def test_one_value_needs_no_list_and_the_rest_has_defaults(tmp_path: Path) -> No
         ),
         ("environments = ['file:a.json', 'file:./a.json']", "are the same environment"),
         ("rounds = 1.5", "rounds has 1.5: give a whole number, or a list of them."),
+        ("answers = 'few'", "answers has 'few': give a number, or a list of them."),
+        ("answers = []", "answers is empty: give at least one."),
+        ("answers = [1, 0]", "answers has 2 probabilities for 10 users: give one for each, or"),
+        ("delay = 1.5", "delay has 1.5: give a whole number."),
         ("runs = true", "runs has True: give a whole number."),
         ("runs = [1]", "runs has [1]: give a whole number."),
         ("runs = 0", "runs is 0: give a whole number from 1 up."),

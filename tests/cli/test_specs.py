@@ -99,7 +99,8 @@ def test_every_setting_can_be_given(name: str) -> None:
         ("fair-ect", "there is no learner 'fair-ect': did you mean 'fair-etc'?"),
         (
             "xyz",
-            "use one of fair-voi, fair-etc, fair-eps, utilitarian-etc, utilitarian-eps, uniform.",
+            "use one of fair-voi, bt-thompson, fair-etc, fair-eps, utilitarian-etc, "
+            "utilitarian-eps, uniform.",
         ),
         ("fair-etc:explore=1", "no fair-etc setting 'explore': did you mean 'exploration'?"),
         ("fair-etc:gap_guess=1", "did you mean 'tournament.gap_guess'?"),

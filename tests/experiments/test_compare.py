@@ -17,6 +17,7 @@ from fairduel import (
     Utilitarian,
     compare,
     random_instance,
+    simulate,
 )
 from fairduel.environments import Fixed, Random
 from fairduel.experiments import comparison
@@ -60,6 +61,17 @@ def test_all_meet_the_same_luck(three_runs: Results) -> None:
     ((_, players),) = three_runs.settings.items()
     spent = [three_runs.final(cells, "identify").tolist() for cells in players.values()]
     assert spent[0] == spent[1] == spent[2]
+
+
+def test_answers_are_as_in_simulate() -> None:
+    learner = FairVOI()
+    how: dict[str, Any] = {"answers": (1.0, 0.2, 0.0), "delay": 9}
+    found = compare({"voi": learner}, PLACE, 300, runs=1, seed=5, workers=1, **how)
+    rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(0, 1)))
+    expected = simulate(PLACE.draw(0, 300, 5), 300, learner, seed=rng, **how)
+    assert regrets(found, "voi") == [expected.regret.tolist()]
+    with pytest.raises(InputError, match="answers has 2 probabilities for 3 users"):
+        compare(learner, PLACE, 300, runs=1, workers=1, answers=(1.0, 0.5))
 
 
 def test_runs_and_seeds_differ(three_runs: Results) -> None:
@@ -132,7 +144,7 @@ def test_by_default_all_learners_of_this_package_are_compared() -> None:
     found = compare(environments=Random(users=2, arms=3), rounds=50, runs=1, workers=1)
     ((_, players),) = found.settings.items()
     assert next(iter(players)) == "fair-voi"
-    assert len(players) == 6
+    assert len(players) == 7
 
 
 @dataclass(frozen=True)

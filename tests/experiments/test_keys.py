@@ -18,6 +18,7 @@ from fairduel import FairETC, FairVOI, Instance, UniformOverUsers, Utilitarian, 
 from fairduel.environments import Clustered, Fixed, Random
 from fairduel.experiments import Cell, Checkpoints, keys
 from fairduel.experiments.keys import key_of
+from fairduel.simulation.answering import Answering
 
 SOURCE = Path(fairduel.__file__).parent
 PRINT_KEYS = """
@@ -43,12 +44,15 @@ def test_key_changes_with_every_setting_but_the_labels() -> None:
         "seed": 1,
         "checkpoints": Checkpoints(100, "log"),
         "welfare": Utilitarian(),
+        "answering": Answering(0.5),
     }
     labels = {"learner_label": "mine", "environment_label": "there"}
     assert set(changes) | set(labels) == {field.name for field in fields(Cell)}
     others = {key_of(cell(**{name: changes[name]})) for name in changes}
     assert len(others | {key_of(cell())}) == len(changes) + 1
     assert key_of(cell()) == key_of(cell(**labels))
+    late, alike = cell(answering=Answering(delay=1)), cell(answering=Answering((1, 1.0), 0))
+    assert len({key_of(each) for each in (cell(), late, alike)}) == 3
 
 
 def test_classes_of_the_same_fields_differ() -> None:

@@ -73,12 +73,13 @@ def test_cells_without_a_result_are_nan(found: Results) -> None:
 
 
 def test_tables_have_a_row_for_each_checkpoint_and_each_run(found: Results) -> None:
-    cell = ["environment", "learner", "horizon", "run", "seed", "welfare"]
+    cell = ["environment", "learner", "horizon", "run", "seed", "welfare", "answers", "delay"]
     assert found.rows.column_names == [*cell, "rounds", *METRICS]
     assert found.runs.column_names == [*cell, "best", *PHASES, "seconds"]
     assert found.rows.num_rows == len(CELLS) * 100
     expected = [
-        (c.environment_label, c.learner_label, c.rounds, c.run, c.seed, "nash") for c in CELLS
+        (c.environment_label, c.learner_label, c.rounds, c.run, c.seed, "nash", "1.0", 0)
+        for c in CELLS
     ]
     assert [tuple(row[name] for name in cell) for row in found.runs.to_pylist()] == expected
     spent = [found.runs[phase].to_numpy() for phase in PHASES]

@@ -93,6 +93,15 @@ class Fickle(Copier):
         return Mix(policy, policy, play.rounds), state
 
 
+class Hasty(Copier):
+    """Thinks again when answers come late."""
+
+    def tell(self, state: State, tally: Tally) -> State:
+        state = super().tell(state, tally)
+        late = tally.wins.any() and tally.rounds == 0
+        return replace(state, policy=self.policy(state)) if late else state
+
+
 class Restless(Copier):
     """What it recommends in the end depends on how often it was asked."""
 
@@ -272,6 +281,7 @@ BROKEN = [
     (learner_laws.telling_nothing_changes_nothing, Counter()),
     (learner_laws.asked_again_it_offers_the_rest, Afresh()),
     (learner_laws.asked_again_it_offers_the_rest, Fickle()),
+    (learner_laws.late_answers_wait_for_the_end_of_an_offer, Hasty()),
     (learner_laws.a_run_does_not_depend_on_how_offers_are_cut, Fickle()),
     (learner_laws.a_run_does_not_depend_on_how_offers_are_cut, Restless()),
     (learner_laws.a_script_looks_at_past_answers_only, Prophet()),

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fairduel.cli import complete
-from fairduel.cli.options import WELFARE, Quiet, Scheduler, Workers
+from fairduel.cli.options import WELFARE, Answers, Delay, Quiet, Scheduler, Workers
 from fairduel.cli.output import console, counted_failures, fail
 
 
@@ -23,7 +23,7 @@ def compare(
         typer.Option(
             metavar="NAME[:SETTING=VALUE,...]",
             help="A learner as in simulate, or package.module:Name for your own; may be repeated. "
-            "Default: all six.",
+            "Default: all seven.",
             autocompletion=complete.learners,
         ),
     ] = None,
@@ -64,6 +64,8 @@ def compare(
             autocompletion=complete.welfares,
         ),
     ] = None,
+    answers: Answers = None,
+    delay: Delay = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     quiet: Quiet = False,
@@ -81,10 +83,11 @@ def compare(
       fairduel compare --learner uniform --learner fair-etc --rounds 1000 --runs 3
       fairduel compare --learner fair-etc:exploration=1 --rounds 1000 --runs 3
 
-    The file has learners, environments and rounds (lists), runs, seed, checkpoints and welfare;
-    options take precedence. Your own learner is found in the current directory. Exit code 1 means
-    that some simulations failed.
+    The file has learners, environments and rounds (lists), runs, seed, checkpoints, welfare,
+    answers (a list) and delay; options take precedence. Your own learner is found in the current
+    directory. Exit code 1 means that some simulations failed.
     """
+    from fairduel.cli import specs
     from fairduel.cli.grid import read_grid
     from fairduel.experiments import compare
     from fairduel.experiments.progress import can_go_on
@@ -92,6 +95,7 @@ def compare(
 
     given: dict[str, Any] = {"learners": learner, "environments": environment, "rounds": rounds}
     given |= {"runs": runs, "seed": seed, "checkpoints": checkpoints, "welfare": welfare}
+    given |= {"answers": answers, "delay": delay}
     asked = read_grid(grid, given)
     with can_go_on(out):
         results = compare(
@@ -105,6 +109,7 @@ def compare(
             settings = {"environment": place, "rounds": horizon}
             settings |= {"runs": asked.runs, "seed": asked.seed}
             settings |= {} if asked.welfare == "nash" else {"welfare": asked.welfare}
+            settings |= specs.answering_words(asked.answers, asked.delay)
             terminal.print_summaries(console(), summaries, settings)
             sys.stdout.write("\n")
         page = results.report(out, command=asked.command(out, scheduler))

@@ -28,9 +28,11 @@ class Grid:
     seed: int = 0
     checkpoints: str = "linear:100"
     welfare: str = "nash"
+    answers: tuple[float, ...] = (1.0,)
+    delay: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("learners", "environments", "rounds"):
+        for name in ("learners", "environments", "rounds", "answers"):
             if not getattr(self, name):
                 raise InputError(f"{name} is empty: give at least one.")
         whole_number("runs", self.runs)
@@ -45,6 +47,8 @@ class Grid:
             "seed": self.seed,
             "checkpoints": specs.checkpoints(self.checkpoints),
             "welfare": specs.welfare(self.welfare),
+            "answers": specs.answers(self.answers),
+            "delay": self.delay,
         }
 
     def command(self, out: Path, scheduler: str | None) -> str:
@@ -87,8 +91,9 @@ def _checked(name: str, value: Any) -> Any:
     kind = type(default[0] if isinstance(default, tuple) else default)
     values = value if several and isinstance(value, list | tuple) else [value]
     for each in values:
-        if not isinstance(each, kind) or isinstance(each, bool):
-            wanted = {int: "a whole number", str: "a text"}[kind]
+        fits = isinstance(each, int | float if kind is float else kind)
+        if not fits or isinstance(each, bool):
+            wanted = {int: "a whole number", float: "a number", str: "a text"}[kind]
             more = ", or a list of them" if several else ""
             raise InputError(f"{name} has {each!r}: give {wanted}{more}.")
     return tuple(values) if several else value

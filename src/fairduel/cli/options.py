@@ -21,6 +21,17 @@ Scheduler = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Use the Dask cluster with this scheduler instead."),
 ]
+Answers = Annotated[
+    list[float] | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="How likely users are to answer a duel; repeated, one for each. Default: 1.",
+    ),
+]
+Delay = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="How many rounds later answers come; default: 0."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the result.")]
 WELFARE = "NAME[:SETTING=VALUE,...]"
 WELFARES = "; ".join(f"{name} ({_in_sentence(kind.summary)})" for name, kind in by_name().items())

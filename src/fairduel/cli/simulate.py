@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairduel.cli import complete
-from fairduel.cli.options import Quiet, Welfare, Workers
+from fairduel.cli.options import Answers, Delay, Quiet, Welfare, Workers
 from fairduel.cli.output import check_output, console, fail, print_json, write
 from fairduel.errors import InputError
 
@@ -21,8 +21,8 @@ def simulate(
         list[str] | None,
         typer.Option(
             metavar="NAME[:SETTING=VALUE,...]",
-            help="A learner: fair-voi, fair-etc, fair-eps, utilitarian-etc, utilitarian-eps or "
-            "uniform; may be repeated. Default: all six.",
+            help="A learner: fair-voi, bt-thompson, fair-etc, fair-eps, utilitarian-etc, "
+            "utilitarian-eps or uniform; may be repeated. Default: all seven.",
             autocompletion=complete.learners,
         ),
     ] = None,
@@ -89,6 +89,8 @@ def simulate(
         bool, typer.Option("--json", help="Print the summary as JSON instead of a table.")
     ] = False,
     welfare: Welfare = "nash",
+    answers: Answers = None,
+    delay: Delay = None,
     workers: Workers = None,
     quiet: Quiet = False,
 ) -> None:
@@ -105,6 +107,7 @@ def simulate(
       fairduel simulate --learner uniform --learner fair-etc --runs 2 --json
       fairduel simulate --learner fair-etc:exploration=0.5 --runs 2
       fairduel simulate --learner fair-eps:tournament.gap_guess=0.01 --runs 2
+      fairduel simulate --users 3 --answers 1 --answers 0.3 --answers 0 --delay 20 --rounds 1000
 
     Settings of a learner are the fields of its class, those of its tournament with a dot. A
     welfare is given as in --welfare, with colons before its settings (welfare=gini:delta=3), and
@@ -122,6 +125,7 @@ def simulate(
     learners = specs.learners(learner, preset)
     sizes = {"users": users, "arms": arms, "gap": gap, "share": share}
     problem, place = _environment(environment, instance, sizes)
+    likely, later = answers or [1.0], delay or 0
     results = compare(
         learners,
         {problem.get("instance") or problem["environment"]: place},
@@ -130,11 +134,14 @@ def simulate(
         seed=seed,
         checkpoints=Checkpoints(checkpoints, "log" if log else "linear"),
         welfare=specs.welfare(welfare),
+        answers=specs.answers(likely),
+        delay=later,
         workers=workers,
         progress=not quiet,
     )
     settings = problem | {"rounds": rounds, "runs": runs, "seed": seed}
     settings |= {} if welfare == "nash" else {"welfare": welfare}
+    settings |= specs.answering_words(likely, later)
     settings |= {} if preset == "as_written" else {"preset": preset}
     summaries = next(iter(results.summary().values()), {})
     if as_json:

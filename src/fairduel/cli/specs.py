@@ -7,7 +7,7 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, get_type_hints
 
@@ -191,6 +191,17 @@ def checkpoints(text: str) -> Checkpoints:
             "like linear:100."
         )
     return Checkpoints(int(count), spacing)
+
+
+def answers(given: Sequence[float]) -> float | Sequence[float]:
+    """Return one probability for all users, or one for each."""
+    return given[0] if len(given) == 1 else list(given)
+
+
+def answering_words(given: Sequence[float], delay: int) -> dict[str, Any]:
+    """Return who answers when, as far as it is not everybody at once."""
+    words: dict[str, Any] = {} if all(each == 1 for each in given) else {"answers": answers(given)}
+    return words | ({"delay": delay} if delay else {})
 
 
 def _own(module: str, name: str) -> Any:

@@ -18,6 +18,7 @@ from fairduel.environments.environment import Environment
 from fairduel.errors import InputError
 from fairduel.experiments.checkpoints import Checkpoints
 from fairduel.learners.learner import Learner
+from fairduel.simulation.answering import EVERYBODY_AT_ONCE, Answering
 from fairduel.simulation.loop import play
 from fairduel.welfare import Nash, Welfare
 
@@ -32,7 +33,7 @@ class Cell:
 
     rounds: the horizon. run: with the seed, determines the instance and the randomness; run r of
     every learner has the same. welfare: what regret is measured in. The labels name learner and
-    environment in tables and pictures, and change nothing else.
+    environment in tables and pictures, and change nothing else. answering: who answers when.
     """
 
     learner: Learner[Any]
@@ -44,6 +45,7 @@ class Cell:
     welfare: Welfare = field(default_factory=Nash)
     learner_label: str = ""
     environment_label: str = ""
+    answering: Answering = EVERYBODY_AT_ONCE
 
     def __repr__(self) -> str:
         learner = self.learner_label or repr(self.learner)
@@ -89,7 +91,7 @@ def run_cell(cell: Cell, key: str) -> Record | Failure:
         # The same randomness for every learner, in any order; the instance has (run, 0).
         rng = np.random.default_rng(np.random.SeedSequence(cell.seed, spawn_key=(cell.run, 1)))
         marks = cell.checkpoints.of(cell.rounds)
-        path = play(cell.learner, instance, cell.rounds, rng, marks, cell.welfare)
+        path = play(cell.learner, instance, cell.rounds, rng, marks, cell.welfare, cell.answering)
         curves = {metric: getattr(path, metric) for metric in CURVES}
     except BaseException as error:  # a learner may even call sys.exit()
         if _is_interrupt(error):

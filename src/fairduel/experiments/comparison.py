@@ -128,11 +128,13 @@ def document(results: Results, command: str = "") -> Document:
         for number, (setting, players) in enumerate(_with_results(results).items(), 1)
     ]
     welfares = sorted({cell.welfare.label for cell in results.cells})
+    answers = sorted({str(cell.answering) for cell in results.cells if not cell.answering.prompt})
     seeds = sorted({cell.seed for cell in results.cells})
     facts = (
         *((("Command", f"`{command}`"),) if command else ()),
         ("Version", f"fairduel {fairduel.__version__}, source {source_digest(results)[:12]}"),
         ("Regret", f"in {', '.join(welfares)}"),
+        *((("Answers", f"with probability {'; '.join(answers)}"),) if answers else ()),
         ("Seed", f"{', '.join(map(str, seeds))}, with the number of the run"),
         ("Simulations", f"{results.runs.num_rows:,} runs, {results.rows.num_rows:,} rows"),
         ("Machine", machine()),

@@ -17,6 +17,7 @@ from fairduel.experiments.results import Results
 from fairduel.experiments.run import sweep
 from fairduel.instance import Instance
 from fairduel.learners import Learner, catalogue
+from fairduel.simulation.answering import EVERYBODY_AT_ONCE, Answering
 from fairduel.welfare import Nash, Welfare
 
 MOST_CELLS = 10**7
@@ -35,6 +36,8 @@ def compare(
     seed: int = 0,
     checkpoints: Checkpoints | int = 100,
     welfare: Welfare | None = None,
+    answers: float | Sequence[float] = 1.0,
+    delay: int = 0,
     folder: AnyPath | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -42,19 +45,21 @@ def compare(
 ) -> Results:
     """Run every learner in every environment for every horizon, ``runs`` times each.
 
-    learners, environments: one, several, or several by label; default: FairVOI and the paper's
-    five, and ``Random()``. An instance is an environment by itself. rounds: the horizon, or
-    several. Run r is drawn from ``seed`` and r alone, so a learner's results do not depend on
+    learners, environments: one, several, or several by label; default: all of
+    fairduel's own, and ``Random()``. An instance is an environment by itself. rounds: the horizon,
+    or several. Run r is drawn from ``seed`` and r alone, so a learner's results do not depend on
     which others are compared, and all of them meet the same instances and the same luck.
     checkpoints: when to read off, or their number, evenly spaced. welfare: what regret is
-    measured in; default: Nash, as in the paper. folder, workers, scheduler, progress: as in
-    ``sweep``; with a folder, results are stored and never run twice.
+    measured in; default: Nash, as in the paper. answers, delay: as in ``simulate``. folder,
+    workers, scheduler, progress: as in ``sweep``; with a folder, results are
+    stored and never run twice.
 
     >>> from fairduel import FairETC, FairVOI
     >>> results = compare([FairVOI(), FairETC()], Random(users=3, arms=4), 1_000, workers=1)
     >>> results.summary(), results.plot(), results.report("folder")  # doctest: +SKIP
     """
-    cells = grid(learners, environments, rounds, runs, seed, checkpoints, welfare)
+    answering = Answering(answers, delay)
+    cells = grid(learners, environments, rounds, runs, seed, checkpoints, welfare, answering)
     return sweep(cells, folder, workers=workers, scheduler=scheduler, progress=progress)
 
 
@@ -66,6 +71,7 @@ def grid(
     seed: int,
     checkpoints: Checkpoints | int,
     welfare: Welfare | None,
+    answering: Answering = EVERYBODY_AT_ONCE,
 ) -> list[Cell]:
     """Return the cells of all combinations."""
     if learners is None:
@@ -85,7 +91,7 @@ def grid(
         )
     measured = Nash() if welfare is None else welfare
     return [
-        Cell(learner, environment, horizon, run, seed, marks, measured, label, place)
+        Cell(learner, environment, horizon, run, seed, marks, measured, label, place, answering)
         for place, environment in places.items()
         for horizon in horizons
         for label, learner in players.items()

@@ -37,7 +37,7 @@ HARMLESS = {"fairduel._files", "fairduel._tables", "fairduel.errors"}
 
 def key_of(cell: Cell) -> str:
     """Return the key under which the result of a cell is stored."""
-    played = (cell.learner, cell.environment, cell.welfare, cell.checkpoints)
+    played = (cell.learner, cell.environment, cell.welfare, cell.checkpoints, cell.answering)
     modules = frozenset().union(*map(modules_of, played))
     settings = [identity(part) for part in played]
     parts = [settings, cell.rounds, cell.run, cell.seed, _versions(), code_digest(modules)]

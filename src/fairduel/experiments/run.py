@@ -86,14 +86,18 @@ def _check(cells: list[Cell], elsewhere: bool) -> None:
 
 
 def _draw_once(cells: list[Cell]) -> None:
-    """Draw the last instance of every environment, so that bad sizes fail now."""
+    """Draw the last instance of every environment, so that bad sizes fail now.
+
+    And so do probabilities to answer that are not one for each user.
+    """
     last: dict[int, Cell] = {}
     for cell in cells:
         known = last.get(id(cell.environment))
         if known is None or cell.run > known.run:
             last[id(cell.environment)] = cell
     for cell in last.values():
-        cell.environment.draw(cell.run, cell.rounds, cell.seed)
+        instance = cell.environment.draw(cell.run, cell.rounds, cell.seed)
+        cell.answering.rates(len(instance.users))
 
 
 def _check_modules(cells: list[Cell]) -> None:

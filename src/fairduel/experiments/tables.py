@@ -84,6 +84,8 @@ def _settings(cells: Sequence[Cell]) -> dict[str, Any]:
         "run": np.array([cell.run for cell in cells], np.int64),
         "seed": np.array([cell.seed for cell in cells], np.int64),
         "welfare": np.array([cell.welfare.name for cell in cells], dtype=object),
+        "answers": np.array([str(cell.answering.answers) for cell in cells], dtype=object),
+        "delay": np.array([cell.answering.delay for cell in cells], np.int64),
     }
 
 

@@ -14,6 +14,8 @@ from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners.learner import Learner
 from fairduel.offers import Duels, Mix, Play, Script, check_offer, check_policy
+from fairduel.simulation.answering import Answering
+from fairduel.simulation.hearing import Asked, Patient, Prompt, add_answers
 from fairduel.simulation.responses import Responses
 from fairduel.simulation.trajectory import Trajectory, check_checkpoints
 from fairduel.tally import Tally
@@ -29,12 +31,15 @@ def play(
     seed: Seed,
     checkpoints: Ints | int,
     welfare: Welfare,
+    answering: Answering,
 ) -> Trajectory:
     """Play a learner against an instance; ``simulate`` says what the arguments are."""
     learner_seed, answers_seed = _two_seeds(seed)
-    responses = Responses(instance, np.random.default_rng(answers_seed))
+    rates = answering.rates(len(instance.users))
+    responses = Responses(instance, np.random.default_rng(answers_seed), rates)
     marks = check_checkpoints(checkpoints, rounds)
-    return play_against(responses, learner, instance, rounds, learner_seed, marks, welfare)
+    delay = None if answering.prompt else answering.delay
+    return play_against(responses, learner, instance, rounds, learner_seed, marks, welfare, delay)
 
 
 def play_against(
@@ -45,19 +50,31 @@ def play_against(
     learner_seed: int,
     marks: Ints,
     welfare: Welfare,
+    delay: int | None = None,
 ) -> Trajectory:
-    """Play a learner against a given source of answers."""
+    """Play a learner against a given source of answers.
+
+    delay: how many rounds later answers come; None if everybody answers every duel at once.
+    """
     stage = _Stage(instance, responses, welfare, learner)
+    hearing: Prompt | Patient = (
+        Prompt(responses, stage.users, stage.arms)
+        if delay is None
+        else Patient(responses, stage.users, stage.arms, delay)
+    )
     best = welfare.maximize(instance.scores).value
     ledger = _Ledger(marks, stage.users)
     state = learner.init(stage.users, stage.arms, rounds, learner_seed)
     while ledger.played < rounds:
         offer, state = learner.ask(state)
         check_offer(offer, stage.arms, learner)
-        lengths = ledger.stretches(offer.rounds)
+        offer, most = hearing.part(offer)
+        lengths = ledger.stretches(most)
         outcome = stage.perform(offer, lengths)
         ledger.add(lengths, outcome)
-        state = learner.tell(state, outcome.tally)
+        heard = hearing.hear(outcome.asked, int(lengths.sum()))
+        told = heard if outcome.wins is None else outcome.wins
+        state = learner.tell(state, Tally(outcome.plays, told))
     policy = learner.policy(state)
     check_policy(policy, stage.arms, learner)
     return Trajectory(
@@ -73,12 +90,14 @@ def play_against(
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """The outcome of an offer: welfare and utilities by stretch, and the learner's tally."""
+    """The outcome of an offer: welfare and utilities by stretch, plays, and what was asked."""
 
     earned: Floats  # (C,)
     utilities: Floats  # (C, D)
-    tally: Tally
+    plays: Ints  # (K, K)
     phases: dict[str, int]
+    asked: Asked | None = None  # None if nobody needs to answer, or everybody has
+    wins: Floats | None = None  # (D, K, K), if everybody has
 
 
 class _Stage:
@@ -114,12 +133,14 @@ class _Stage:
         stretches = by_cut.copy()
         stretches[1:] -= by_cut[:-1]
         left, right = play.pairs.T
-        answers = self._responses.answers(play.pairs, counts) if play.listen else None
+        plays = np.zeros((self.arms, self.arms), np.int64)
+        np.add.at(plays, (left, right), counts)
         return _Outcome(
             stretches @ self._pair_values[left, right],
             stretches @ self._pair_utilities[left, right],
-            self._tally(play.pairs, counts, answers),
+            plays,
             {play.phase: int(counts.sum())},
+            Asked(play.pairs, stretches, in_order=True) if play.listen else None,
         )
 
     def _mix(self, play: Mix, lengths: Ints) -> _Outcome:
@@ -127,14 +148,15 @@ class _Stage:
         shown = counts.sum(axis=1) + counts.sum(axis=2)
         value = (self._value(play.left) + self._value(play.right)) / 2
         plays = counts.sum(axis=0)
-        if play.listen:
-            pairs = np.argwhere(plays)
-            counted = plays[pairs[:, 0], pairs[:, 1]]
-            tally = self._tally(pairs, counted, self._responses.answers(pairs, counted))
-        else:
-            tally = Tally(plays, np.zeros((self.users, self.arms, self.arms)))
-        rounds = int(lengths.sum())
-        return _Outcome(lengths * value, self._utilities(shown), tally, {play.phase: rounds})
+        pairs = np.argwhere(plays)
+        asked = Asked(pairs, counts[:, pairs[:, 0], pairs[:, 1]], in_order=False)
+        return _Outcome(
+            lengths * value,
+            self._utilities(shown),
+            plays,
+            {play.phase: int(lengths.sum())},
+            asked if play.listen else None,
+        )
 
     def _script(self, play: Script, lengths: Ints) -> _Outcome:
         rounds = int(lengths.sum())
@@ -148,12 +170,14 @@ class _Stage:
         shown, plays = self._responses.walk(
             policies, play.gaps[:steps], play.pairs[:steps], lengths
         )
-        heard = self._tally(pairs, np.ones(asked, np.int64), answers)
+        wins = Tally.empty(self.users, self.arms).wins
+        add_answers(wins, pairs, np.ones(asked, np.int64), answers)
         return _Outcome(
             self._script_value(play, policies, lengths),
             self._utilities(shown),
-            Tally(plays, heard.wins),
+            plays,
             {"explore": asked, "exploit": rounds - asked},
+            wins=wins,
         )
 
     def _script_value(self, play: Script, policies: Floats, lengths: Ints) -> Floats:
@@ -174,17 +198,6 @@ class _Stage:
     def _utilities(self, shown: Ints) -> Floats:
         """Return half the score of either arm shown (Section 5.1)."""
         return np.asarray(0.5 * (shown @ self._scores.T))
-
-    def _tally(self, pairs: Ints, counts: Ints, answers: Floats | None) -> Tally:
-        from fairduel.kernels import sampling
-
-        tally = Tally.empty(self.users, self.arms)
-        np.add.at(tally.plays, (pairs[:, 0], pairs[:, 1]), counts)
-        if answers is not None:
-            sampling.count_answers(
-                tally.wins, np.ascontiguousarray(pairs), counts, np.ascontiguousarray(answers)
-            )
-        return tally
 
 
 class _Ledger:

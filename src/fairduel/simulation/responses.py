@@ -9,20 +9,43 @@ from fairduel.instance import Instance
 
 
 class Responses:
-    """A source of answers by the users of an instance, and of arms drawn from policies."""
+    """A source of answers by the users of an instance, and of arms drawn from policies.
 
-    def __init__(self, instance: Instance, rng: np.random.Generator) -> None:
+    rates: (D,) how likely each user is to answer a duel; default: certain to.
+    """
+
+    def __init__(
+        self, instance: Instance, rng: np.random.Generator, rates: Floats | None = None
+    ) -> None:
         self._preferences = instance.preferences
+        self._rates = np.ones(len(instance.users)) if rates is None else rates
         self._rng = rng
 
     def answers(self, pairs: Ints, counts: Ints) -> Floats:
-        """Draw how often each user prefers the left arm: (n, D) ~ Binomial(count, P[d, i, j])."""
+        """Draw how often each user prefers the left arm: (n, D) ~ Binomial(count, P[d, i, j]).
+
+        Here everybody answers, whatever the rates.
+        """
         from fairduel.kernels import sampling
 
         if (counts == 1).all():  # single tosses are faster than binomials
             return sampling.toss(self._rng, self._preferences, np.ascontiguousarray(pairs))
         chances = self._preferences[:, pairs[:, 0], pairs[:, 1]].T
         return self._rng.binomial(counts[:, None], chances).astype(np.float64)
+
+    def some_answers(self, pairs: Ints, counts: Ints) -> tuple[Floats, Floats]:
+        """Draw how often each user says to prefer the left and the right arm, both (n, D)."""
+        chances = self._preferences[:, pairs[:, 0], pairs[:, 1]].T
+        heard = self._rng.binomial(counts[:, None], self._rates)
+        left = self._rng.binomial(heard, chances)
+        return left.astype(np.float64), (heard - left).astype(np.float64)
+
+    def earliest(self, counts: Ints, rounds: int) -> Ints:
+        """Draw how many of ``counts`` (n,), played in an order not known, came in the first rounds.
+
+        All orders are equally likely.
+        """
+        return np.asarray(self._rng.multivariate_hypergeometric(counts, rounds), np.int64)
 
     def pairs(self, left: Floats, right: Floats, lengths: Ints) -> Ints:
         """Draw the count of each pair in each stretch: (C, K, K) ~ Multinomial(left x right)."""

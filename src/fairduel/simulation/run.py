@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fairduel._arrays import Ints
@@ -10,6 +11,7 @@ from fairduel.errors import InputError
 from fairduel.instance import Instance
 from fairduel.learners import FairVOI, Learner
 from fairduel.learners.learner import check_learner
+from fairduel.simulation.answering import Answering
 from fairduel.simulation.loop import play
 from fairduel.simulation.trajectory import Trajectory
 from fairduel.welfare import Nash, Welfare
@@ -26,6 +28,8 @@ def simulate(
     seed: Seed = 0,
     checkpoints: Ints | int = 100,
     welfare: Welfare | None = None,
+    answers: float | Sequence[float] = 1.0,
+    delay: int = 0,
 ) -> Trajectory:
     """Simulate a learner (default: ``FairVOI()``) on an instance.
 
@@ -34,6 +38,10 @@ def simulate(
     rounds to read off at, or their number, evenly spaced; ``logarithmic_checkpoints`` spaces
     them otherwise. Regret is measured in ``welfare`` (default: Nash, as in the paper); the
     learner has its own setting of what to maximise. The same seed always gives the same result.
+
+    Each user answers each duel with probability ``answers`` (one number, or one for each user), and
+    answers are heard ``delay`` rounds later; those under way when the rounds end are not heard.
+    Plays are known at once, as in a ``Session``.
     """
     if not isinstance(instance, Instance):
         raise InputError(f"the instance is {instance!r}: give an Instance, then the rounds.")
@@ -42,4 +50,5 @@ def simulate(
     check_learner(learner)
     welfare = Nash() if welfare is None else welfare
     check_welfare(welfare)
-    return play(learner, instance, rounds, seed, checkpoints, welfare)
+    answering = Answering(answers, delay)
+    return play(learner, instance, rounds, seed, checkpoints, welfare, answering)

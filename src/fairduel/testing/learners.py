@@ -68,6 +68,20 @@ def asked_again_it_offers_the_rest(learner: Learner[Any]) -> None:
             check(rest == offered, f"after {part} rounds of an offer the rest is not offered.")
 
 
+def late_answers_wait_for_the_end_of_an_offer(learner: Learner[Any]) -> None:
+    """What is heard of earlier duels does not change the rest of an offer that is listened to."""
+    for game in moments(learner):
+        play = game.ask()
+        if isinstance(play, Script) or not play.listen or play.rounds < 2:
+            continue
+        late = Tally.empty(game.users, game.arms)
+        late.wins[:, 0, 1:], late.wins[:, 1:, 0] = 7.0, 2.0
+        fork, part = game.fork(), play.rounds // 2
+        fork.play(part)
+        rest, offered = as_text(shape(play, part)), as_text(shape(fork.told([late]).ask(), 0))
+        check(rest == offered, "answers to earlier duels change the rest of an offer.")
+
+
 def a_run_does_not_depend_on_how_offers_are_cut(learner: Learner[Any]) -> None:
     """However offers are cut, the same duels are asked about in the same rounds."""
     for horizon in (SHORT, LONG):
@@ -246,6 +260,7 @@ LEARNER_LAWS: tuple[Callable[[Learner[Any]], None], ...] = (
     tell_order_does_not_matter,
     telling_nothing_changes_nothing,
     asked_again_it_offers_the_rest,
+    late_answers_wait_for_the_end_of_an_offer,
     a_run_does_not_depend_on_how_offers_are_cut,
     a_script_looks_at_past_answers_only,
     a_state_can_be_saved_and_restored,
