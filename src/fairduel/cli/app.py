@@ -20,6 +20,14 @@ from fairduel.cli.simulate import simulate
 from fairduel.cli.solve import solve
 from fairduel.errors import InputError
 
+_interrupted: list[int] = []
+
+
+def interrupt(number: int, frame: object) -> None:
+    """Answer Ctrl-C, and note it: compiled code may turn the exception into another one."""
+    _interrupted.append(number)
+    raise KeyboardInterrupt
+
 
 class _Commands(TyperGroup):
     """The commands; at Ctrl-C they say that they stopped, and what is kept, if anything."""
@@ -27,9 +35,13 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt as error:
-            sys.stderr.write(f"stopped: {error if error.args else 'there is no result'}\n")
-            raise
+        except BaseException as error:
+            stopped = isinstance(error, KeyboardInterrupt)
+            if not (stopped or _interrupted):
+                raise
+            why = error if stopped and error.args else "there is no result"
+            sys.stderr.write(f"stopped: {why}\n")
+            raise KeyboardInterrupt from error
 
 
 app = typer.Typer(
@@ -41,15 +53,11 @@ for command in (simulate, compare, solve, reproduce):
     app.command(cls=Command)(command)
 
 
-def main() -> None:
-    """Run the console script."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # names may have characters that a terminal lacks
-        sys.stdout.reconfigure(errors="backslashreplace")
-    sys.exit(run(sys.argv[1:]))
-
-
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit code. An error of its input becomes one line."""
+    _interrupted.clear()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names may have characters that a terminal lacks
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = app(arguments or ["--help"], prog_name="fairduel", standalone_mode=False)
         sys.stdout.flush()

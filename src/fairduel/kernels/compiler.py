@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numba
+from fairduel.kernels.interrupts import shielded
+
+shielded(importlib.import_module)("numba")
+import numba  # noqa: E402
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,15 +23,16 @@ def kernel(*signatures: Any) -> Callable[[F], F]:
 
     Where no cache directory can be written, the result lasts as long as the process.
     Division follows numpy (1 / 0 is inf), and sums keep their order, so that results do not
-    depend on how wide the machine's vectors are.
+    depend on how wide the machine's vectors are. Ctrl-C waits for the end, of compiling too.
     """
 
+    @shielded
     def compile_now(function: F) -> F:
         compiler = functools.partial(numba.njit, list(signatures), error_model="numpy")
         try:
-            return cast(F, compiler(cache=True)(function))
+            return shielded(cast(F, compiler(cache=True)(function)))
         except (RuntimeError, OSError):  # numba has no place for its cache, or lost it
-            return cast(F, compiler()(function))
+            return shielded(cast(F, compiler()(function)))
 
     return compile_now
 

@@ -14,12 +14,14 @@ from numba import types
 from numba.extending import intrinsic
 
 from fairduel._arrays import Floats
+from fairduel.kernels.interrupts import shielded
 
 _ROW = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
 
 Call = Callable[[int, Floats, Floats, Floats], float]
 
 
+@shielded
 def _objective(function: Callable[[Floats, Floats, Floats, int], float]) -> Any:
     """Compile a C function, and keep it on disk if there is a place for that."""
     signature = types.float64(_ROW, _ROW, _ROW, types.int64)
