@@ -12,14 +12,15 @@ def main() -> None:
     heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heard:  # and not ignored, as in the background
         signal.signal(signal.SIGINT, _leave)
-    from fairduel.cli import app
+    from fairduel.cli import app, stopping
 
     if heard:
-        signal.signal(signal.SIGINT, app.interrupt)
+        sys.unraisablehook = stopping.insist
+        signal.signal(signal.SIGINT, stopping.interrupt)
     try:
         code = app.run(sys.argv[1:])
-    except KeyboardInterrupt:  # the second, or just after the end
-        code = 130
+    except KeyboardInterrupt:  # just before or after
+        code = stopping.say()
     if heard:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python is about to leave
     sys.exit(code)

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 import fairduel
+from fairduel.cli import stopping
 from fairduel.cli.compare import compare
 from fairduel.cli.help import Command
 from fairduel.cli.output import fail
@@ -19,14 +20,6 @@ from fairduel.cli.reproduce import reproduce
 from fairduel.cli.simulate import simulate
 from fairduel.cli.solve import solve
 from fairduel.errors import InputError
-
-_interrupted: list[int] = []
-
-
-def interrupt(number: int, frame: object) -> None:
-    """Answer Ctrl-C, and note it: compiled code may turn the exception into another one."""
-    _interrupted.append(number)
-    raise KeyboardInterrupt
 
 
 class _Commands(TyperGroup):
@@ -36,11 +29,9 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except BaseException as error:
-            stopped = isinstance(error, KeyboardInterrupt)
-            if not (stopped or _interrupted):
+            if not stopping.is_stop(error):
                 raise
-            why = error if stopped and error.args else "there is no result"
-            sys.stderr.write(f"stopped: {why}\n")
+            stopping.say(error)
             raise KeyboardInterrupt from error
 
 
@@ -55,15 +46,15 @@ for command in (simulate, compare, solve, reproduce):
 
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit code. An error of its input becomes one line."""
-    _interrupted.clear()
+    stopping.begin()
     if isinstance(sys.stdout, io.TextIOWrapper):  # names may have characters that a terminal lacks
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = app(arguments or ["--help"], prog_name="fairduel", standalone_mode=False)
         sys.stdout.flush()
         return code or 0
-    except (KeyboardInterrupt, typer.Abort):
-        return 130
+    except (KeyboardInterrupt, typer.Abort) as error:
+        return stopping.say(error)
     except BrokenPipeError:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -46,7 +46,7 @@ def part(function: F, inline: str = "never") -> F:
         "no_cpython_wrapper": True,
         "no_cfunc_wrapper": True,
     }
-    return cast(F, numba.njit(**options)(function))
+    return cast(F, shielded(numba.njit(**options))(function))
 
 
 def _announce_compilation() -> None:
