@@ -28,7 +28,7 @@ from fairduel.paper.figure3 import Figure3
 from fairduel.paper.groups import Groups, prepare
 from fairduel.paper.lemmas import Lemmas
 from fairduel.paper.lower_bound import LowerBound
-from fairduel.paper.table1 import Table1
+from fairduel.paper.table1 import SEEDS, Table1
 from fairduel.paper.upper_bound import UpperBound
 from fairduel.report.criterion import few_runs
 from fairduel.report.document import Block, Caution, Document, Section, Table, Text
@@ -218,7 +218,8 @@ def _facts(command: str, results: Results, seconds: float) -> tuple[tuple[str, s
         ("Version", f"fairduel {fairduel.__version__}, source {source_digest(results)[:12]}"),
         (
             "Seeds",
-            f"0, with the number of the run; the paper's instances have its own, drawn from "
+            f"0, in Table 1 also 1 to {SEEDS - 1}, with the number of the run; the paper's "
+            f"instances have its own, drawn from "
             f"numpy's default_rng({PAPER_SEED})",
         ),
         (
