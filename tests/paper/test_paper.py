@@ -22,7 +22,7 @@ from fairduel.learners import FairETC
 from fairduel.learners.catalogue import by_name
 from fairduel.paper import claims, groups, lower_bound, reproduction, sushi_claims, upper_bound
 from fairduel.paper.beyond import Beyond
-from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, all_of, cells_of
+from fairduel.paper.experiment import BASELINES, FAIR, LEARNERS, UTILITARIAN, all_of, cells_of
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
 from fairduel.paper.figure3 import Figure3
@@ -291,6 +291,24 @@ def test_half_the_exploration_does_not_agree_with_table_1() -> None:
     mean, half_width = TABLE1["nash_welfare"]["fair-etc"]
     assert verdicts["nash_welfare"] is Verdict.DIFFERS
     assert abs(half("nash_welfare").mean - mean) < half_width
+
+
+@pytest.mark.parametrize(("share", "agree"), [(0.9, 20), (1.1, 0), (-0.9, 20), (-1.1, 0)])
+def test_the_first_verdict_goes_by_the_papers_intervals(
+    share: float, agree: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table1(2)
+    results = fake_sweep(table.cells)
+    columns = {
+        cells: name for name, cells in table.groups["as_run"].items() if name not in UTILITARIAN
+    }
+
+    def off(cells: tuple[Cell, ...], metric: str) -> Floats:
+        mean, half_width = TABLE1[metric][columns.get(cells, "utilitarian")]
+        return np.full(2, mean + share * half_width)
+
+    monkeypatch.setattr(results, "final", off)
+    assert table.agreeing(results) == agree
 
 
 def test_the_rounding_of_what_is_printed_is_no_difference() -> None:
