@@ -121,6 +121,18 @@ def test_linear_regret_is_not_sublinear() -> None:
     assert [each.verdict for each in fooled.controls].count(Verdict.FAILS) == 1
 
 
+@pytest.mark.parametrize(
+    ("power", "verdict"), [(2 / 3, Verdict.HOLDS), (0.8, Verdict.HOLDS), (0.92, Verdict.FAILS)]
+)
+def test_sublinear_is_a_fall_to_three_quarters(power: float, verdict: Verdict) -> None:
+    """Eight times as many rounds at T^0.86: in between."""
+    ends = {"a": {name: spread(1.0, 0.01) for name in LEARNERS}}
+    linear = {name: (spread(0.4, 0.01), spread(0.4, 0.01)) for name in LEARNERS}
+    fell = (spread(0.4, 0.001), spread(0.4 * 8 ** (power - 1), 0.001))
+    found = claims.figure1_claims(ends, {"a": linear | dict.fromkeys(FAIR, fell)})[0]
+    assert found.verdict is verdict
+
+
 def test_a_baseline_with_lower_regret_anywhere_is_found() -> None:
     ends = {name: spread(2.0, 0.01) for name in LEARNERS} | {"fair-etc": spread(1.0, 0.01)}
     ends["fair-eps"] = ends["fair-etc"]
