@@ -3,12 +3,13 @@
 import errno
 import os
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from fairduel._files import make_folder, read_whole, write_whole
+from fairduel._files import ABANDONED, make_folder, read_whole, remove_abandoned, write_whole
 from fairduel.errors import InputError
 
 
@@ -64,6 +65,26 @@ def test_an_interruption_leaves_what_was_there(
     with pytest.raises(KeyboardInterrupt):
         write_whole(path, b"new")
     assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"old"]
+
+
+def test_what_killed_writers_have_left_is_removed(tmp_path: Path) -> None:
+    old, new = tmp_path / ".fairduel-old.tmp", tmp_path / ".fairduel-new.tmp"
+    for file, age in ((old, 2 * ABANDONED), (new, 0.0)):
+        file.write_bytes(b"half")
+        os.utime(file, (time.time() - age,) * 2)
+    (tmp_path / "mine.tmp").touch()
+    os.utime(tmp_path / "mine.tmp", (0, 0))
+    write_whole(tmp_path / "data.bin", b"new")
+    names = {file.name for file in tmp_path.iterdir()}
+    assert names == {"data.bin", "mine.tmp", new.name}  # somebody may be writing the newer one
+
+
+def test_leftover_that_goes_while_it_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / ".fairduel-gone.tmp"
+    monkeypatch.setattr(Path, "glob", lambda folder, pattern: iter([gone]))
+    remove_abandoned(tmp_path)
 
 
 def test_the_data_are_on_disk_before_the_name_changes(

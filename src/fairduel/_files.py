@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import io
 import os
 import secrets
 import stat
+import time
 from pathlib import Path
 
 from fairduel.errors import InputError
 
 AnyPath = str | os.PathLike[str]
+
+ABANDONED = 3600.0  # seconds after which a temporary file has no writer left
 
 
 def make_folder(folder: Path) -> None:
@@ -32,11 +36,13 @@ def write_whole(path: AnyPath, data: bytes) -> None:
 
     The bytes go to a temporary file beside it, which takes the name once they are on disk. An
     existing file keeps its permissions, a new one gets those of the umask; a symbolic link keeps
-    pointing to the file that is written. The directory must exist.
+    pointing to the file that is written. The directory must exist; what killed writers have left
+    in it is removed.
     """
     try:
         target = Path(os.path.realpath(path))
         mode = _mode_of(target)
+        _tidy(target.parent)
         temporary = target.parent / f".fairduel-{secrets.token_hex(8)}.tmp"
         try:
             _write_new(temporary, data, mode)
@@ -50,6 +56,17 @@ def write_whole(path: AnyPath, data: bytes) -> None:
             f"cannot write {_named(path)}: {_reason(error)}: {_advice(error)}"
         ) from error
     _settle(target.parent)
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove the temporary files of writers that were killed."""
+    for file in folder.glob(".fairduel-*.tmp"):
+        with contextlib.suppress(OSError):  # its writer has just finished, or it is not ours
+            if time.time() - file.stat().st_mtime > ABANDONED:
+                file.unlink()
+
+
+_tidy = functools.cache(remove_abandoned)  # once, since a folder may have many files
 
 
 def read_whole(path: AnyPath) -> bytes:

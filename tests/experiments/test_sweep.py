@@ -237,14 +237,6 @@ def test_damaged_file_is_run_again_and_old_leftovers_go(tmp_path: Path) -> None:
     assert not old.exists()
 
 
-def test_leftover_that_goes_while_it_is_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gone = tmp_path / ".fairduel-gone.tmp"
-    monkeypatch.setattr(Path, "glob", lambda folder, pattern: iter([gone]))
-    store._clean(tmp_path)
-
-
 def test_two_sweeps_in_one_folder(tmp_path: Path) -> None:
     asked = counted(tmp_path / "ran", 30, seconds=0.1)
     other = start_sweep(tmp_path, "30, seconds=0.1", workers=1)

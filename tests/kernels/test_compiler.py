@@ -72,6 +72,22 @@ def test_the_user_is_told_once_and_never_again(probe: Path) -> None:
     assert second.stderr == ""
 
 
+def test_all_kernels_are_compiled_in_one_go(tmp_path: Path) -> None:
+    """And whoever needs another one later is not told to wait again."""
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.py").write_text(PROBE)
+    only = "from fairduel.kernels import compiler; compiler.kernels.__path__[:] = [{!r}]\n"
+    for module, said in (("first", NOTICE), ("second", "")):
+        done = subprocess.run(
+            [sys.executable, "-c", f"{only.format(str(tmp_path))}import fairduel.kernels.{module}"],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stderr == said
+
+
 def test_kernels_work_where_nothing_can_be_cached(probe: Path) -> None:
     result = run(probe, WITHOUT_CACHE)
     assert (result.stdout, result.stderr) == ("0.5 inf\n", NOTICE)

@@ -111,7 +111,7 @@ def rates(early: float, late: float) -> Floats:
         (rates(0.4, 0.4), rates(0.1, 0.02), rates(0.4, 0.4), Verdict.HOLDS, Verdict.HOLDS),
         (rates(0.4, 0.3), rates(0.1, 0.02), rates(0.4, 0.4), Verdict.FAILS, Verdict.HOLDS),
         (rates(0.4, 0.4), rates(0.4, 0.3), rates(0.4, 0.4), Verdict.FAILS, Verdict.HOLDS),
-        (rates(0.4, 0.4), rates(0.1, 0.02), rates(0.4, 0.1), Verdict.HOLDS, Verdict.FAILS),
+        (rates(0.4, 0.4), rates(0.1, 0.02), rates(0.4, 0.1), Verdict.FAILS, Verdict.FAILS),
         (rates(math.nan, 0.4), rates(0.1, 0), rates(0.4, 0.4), Verdict.UNKNOWN, Verdict.HOLDS),
     ],
 )

@@ -14,6 +14,7 @@ from fairduel.report.criterion import (
     few_runs,
     more,
     more_between,
+    no_result,
     rarer,
 )
 from fairduel.report.document import Claim, Verdict
@@ -74,7 +75,7 @@ def test_intervals_are_students() -> None:
     # If one of them has no spread, only the other one counts.
     assert math.isclose(more_between("", three, np.ones(9)).half_width, found.half_width)
     assert more_between("", np.ones(3) + 1, np.ones(3)).verdict is Verdict.HOLDS
-    assert "whichever side" in CRITERION
+    assert "either side" in CRITERION
     assert "Student" in CRITERION
 
 
@@ -108,8 +109,8 @@ def test_fewer_runs_than_the_papers_are_said_to_be_weak() -> None:
 
 def test_claims_are_counted_in_good_grammar() -> None:
     good, bad = Claim("", "", "", (fact("", True),)), Claim("", "", "", (fact("", False),))
-    assert counted([good, bad]) == "1 holds, 0 hold within noise, 1 does not hold here"
-    assert counted([bad, bad]) == "0 hold, 0 hold within noise, 2 do not hold here"
+    assert counted([good, bad]) == "1 holds, 0 cannot be told from noise, 1 does not hold here"
+    assert counted([bad, bad]) == "0 hold, 0 cannot be told from noise, 2 do not hold here"
 
 
 def test_a_claim_is_as_good_as_its_worst_comparison() -> None:
@@ -118,3 +119,16 @@ def test_a_claim_is_as_good_as_its_worst_comparison() -> None:
     assert Claim("", "", "", (good, good)).verdict is Verdict.HOLDS
     assert Claim("", "", "", (good, unclear)).verdict is Verdict.NOISE
     assert Claim("", "", "", (unclear, bad, good)).verdict is Verdict.FAILS
+
+
+def test_controls_count_like_the_other_comparisons() -> None:
+    """What must not pass and does, or nearly, makes a test worth nothing."""
+    good, bad, unclear = more("", spread(1.0), 0.0), more("", spread(-1.0), 0.0), no_result("")
+    noise = more("", spread(0.0), 0.0)
+    for control, verdict in (
+        (good, Verdict.HOLDS),
+        (noise, Verdict.NOISE),
+        (bad, Verdict.FAILS),
+        (unclear, Verdict.UNKNOWN),
+    ):
+        assert Claim("", "", "", (good,), controls=(good, control)).verdict is verdict

@@ -9,6 +9,7 @@ from fairduel.report.statistics import (
     average,
     estimate,
     known,
+    repeated,
     student_interval,
     welch_interval,
     wilson_interval,
@@ -60,3 +61,35 @@ def test_students_interval_is_the_formula() -> None:
 def test_values_without_spread_have_an_interval_without_width() -> None:
     assert student_interval(np.full(4, 7.0)) == (7.0, 7.0)
     assert welch_interval(np.full(4, 7.0), np.full(3, 2.0)) == (5.0, 5.0)
+
+
+def test_the_noise_of_runs_leaves_out_the_spread_over_instances() -> None:
+    instances = np.array([1.0, 100.0, 10_000.0])
+    values = instances + np.array([[1.0], [-1.0]])  # two seeds
+    found = repeated(values)
+    assert found is not None
+    assert found.mean == instances.mean()
+    assert math.isclose(found.noise, math.sqrt(3 * 2.0) / 3)
+    assert (found.freedom, found.seeds) == (3, 2)
+    assert math.isclose(found.deviations(found.mean + 1), 1 / (found.noise * math.sqrt(1.5)))
+
+
+def test_of_means_with_one_more_seed_5_percent_are_beyond_the_limit() -> None:
+    rng = np.random.default_rng(0)
+    size = rng.uniform(1, 10, 30)  # every instance has its own noise
+    beyond = 0
+    for _ in range(4000):
+        values = size * rng.standard_normal((5, 30))
+        ours = repeated(values[1:])
+        assert ours is not None
+        beyond += abs(ours.deviations(values[0].mean())) > ours.limit()
+    assert 160 < beyond < 240  # 200, with a standard deviation of 14
+
+
+def test_instances_without_all_their_runs_tell_nothing_of_noise() -> None:
+    values = np.array([[1.0, math.nan, 5.0], [3.0, 2.0, 5.0]])
+    found = repeated(values)
+    assert found is not None
+    assert (found.mean, found.freedom) == (3.5, 2)
+    assert repeated(np.full((4, 3), math.nan)) is None
+    assert repeated(values[:1]) is None

@@ -36,14 +36,14 @@ def test_few_runs_are_said_at_the_top(folder: Path) -> None:
         assert "means of 30 runs; here there are comparisons of 3" in opening
 
 
-def test_controls_are_shown_apart_from_the_verdict() -> None:
+def test_controls_are_shown_apart_and_count() -> None:
     claim = Claim("c", "5", "so", (fact("it is", True),), controls=(fact("is not", False),))
     document = Document("", (), (Section("s", "S", (), (claim,)),), ())
     for text in (to_html(document, {}), to_markdown(document)):
-        before, after = text.split("no part of the verdict:")
+        before, after = text.split("as they must not):")
         assert "it is" in before
         assert "is not" in after
-        assert "✓ holds" in before
+        assert "✗ does not hold here" in before
 
 
 def picture() -> Figure:

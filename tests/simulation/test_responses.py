@@ -1,5 +1,6 @@
 """The samplers obey their laws: large samples, fixed seeds, exact expectations."""
 
+import inspect
 import itertools
 import math
 from collections.abc import Iterator
@@ -232,7 +233,7 @@ def test_each_round_explores_with_its_own_chance(
 def test_chances_within_a_span_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spans twice as long as all before, in which epsilon_t falls by a fifth; not compiled."""
     for name in ("_epsilon", "exploration_gaps"):
-        monkeypatch.setattr(SCRIPT, name, getattr(SCRIPT, name).py_func)
+        monkeypatch.setattr(SCRIPT, name, inspect.unwrap(getattr(SCRIPT, name)))
     monkeypatch.setattr(SCRIPT, "_SPAN", 1)
     test_each_round_explores_with_its_own_chance(0.9, 6, 1000, 10_000, 20)
 

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 import fairduel
+from fairduel.cli import stopping
 from fairduel.cli.compare import compare
 from fairduel.cli.help import Command
 from fairduel.cli.output import fail
@@ -27,9 +28,11 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt as error:
-            sys.stderr.write(f"stopped: {error if error.args else 'there is no result'}\n")
-            raise
+        except BaseException as error:
+            if not stopping.is_stop(error):
+                raise
+            stopping.say(error)
+            raise KeyboardInterrupt from error
 
 
 app = typer.Typer(
@@ -41,21 +44,17 @@ for command in (simulate, compare, solve, reproduce):
     app.command(cls=Command)(command)
 
 
-def main() -> None:
-    """Run the console script."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # names may have characters that a terminal lacks
-        sys.stdout.reconfigure(errors="backslashreplace")
-    sys.exit(run(sys.argv[1:]))
-
-
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit code. An error of its input becomes one line."""
+    stopping.begin()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names may have characters that a terminal lacks
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = app(arguments or ["--help"], prog_name="fairduel", standalone_mode=False)
         sys.stdout.flush()
         return code or 0
-    except (KeyboardInterrupt, typer.Abort):
-        return 130
+    except (KeyboardInterrupt, typer.Abort) as error:
+        return stopping.say(error)
     except BrokenPipeError:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

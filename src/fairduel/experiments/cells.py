@@ -93,22 +93,15 @@ def run_cell(cell: Cell, key: str) -> Record | Failure:
         marks = cell.checkpoints.of(cell.rounds)
         path = play(cell.learner, instance, cell.rounds, rng, marks, cell.welfare, cell.answering)
         curves = {metric: getattr(path, metric) for metric in CURVES}
+    except KeyboardInterrupt:
+        raise
     except BaseException as error:  # a learner may even call sys.exit()
-        if _is_interrupt(error):
-            raise KeyboardInterrupt from error
         bad_input = isinstance(error, InputError)
         return Failure(cell, _described(error), traceback.format_exc(), bad_input)
     phases = {phase: path.phases.get(phase, 0) for phase in PHASES}
     seconds = time.perf_counter() - began
     utilities = path.utilities[-1]
     return Record(key, path.checkpoints, curves, utilities, float(path.best), phases, seconds)
-
-
-def _is_interrupt(error: BaseException) -> bool:
-    """Whether it is Ctrl-C, which comes out of a kernel as the cause of a SystemError."""
-    if isinstance(error, SystemError):
-        return isinstance(error.__cause__ or error.__context__, KeyboardInterrupt)
-    return isinstance(error, KeyboardInterrupt)
 
 
 def _described(error: BaseException) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from fairduel.errors import InputError
+from fairduel.kernels.interrupts import shielded
 
 # Libraries read these when they are loaded. A worker is one thread: the parallelism is ours.
 ONE_THREAD = dict.fromkeys(
@@ -69,6 +70,8 @@ class InProcess:
         return 1
 
     def submit(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:
+        import fairduel.experiments.warm  # noqa: F401  (and not while a run is timed)
+
         future: Future[Any] = Future()
         future.set_result(function(*arguments))
         return future
@@ -110,16 +113,16 @@ class LocalPool:
     def size(self) -> int:
         return self.workers
 
+    @shielded  # else an interrupt would leave a half-started worker behind
     def submit(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:
-        with _interrupts_later():  # else a half-started worker would be left behind
-            worker = self._idle.pop() if self._idle else _start()
-            try:
-                future = worker.executor.submit(function, *arguments)
-            except BrokenProcessPool:  # it died while it had nothing to do
-                _end(worker)
-                worker = _start()
-                future = worker.executor.submit(function, *arguments)
-            self._busy[future] = worker
+        worker = self._idle.pop() if self._idle else _start()
+        try:
+            future = worker.executor.submit(function, *arguments)
+        except BrokenProcessPool:  # it died while it had nothing to do
+            _end(worker)
+            worker = _start()
+            future = worker.executor.submit(function, *arguments)
+        self._busy[future] = worker
         return future
 
     def collect(self, future: Future[Any]) -> Any:
@@ -211,23 +214,6 @@ def _follow_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-@contextlib.contextmanager
-def _interrupts_later() -> Iterator[None]:
-    """Defer Ctrl-C, which only ever reaches the main thread, to the end of the block."""
-    handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or handler is None:
-        yield
-        return
-    arrived: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, frame: arrived.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-    if arrived:
-        signal.raise_signal(signal.SIGINT)
 
 
 @contextlib.contextmanager

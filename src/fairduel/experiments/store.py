@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fairduel._files import make_folder, write_whole
+from fairduel._files import make_folder, remove_abandoned, write_whole
 from fairduel.experiments.cells import CURVES, PHASES, Record
 
 KEPT = "cells"  # the subfolder of the files
-ABANDONED = 3600.0  # seconds after which a temporary file has no writer left
 
 
 class Store:
@@ -32,8 +29,8 @@ class Store:
         self._places: dict[str, tuple[int, int]] = {}
         if folder is not None and self._folder is not None:
             make_folder(self._folder)
-            _clean(folder)
-            _clean(self._folder)
+            remove_abandoned(folder)
+            remove_abandoned(self._folder)
             for file in sorted(self._folder.glob("*.arrow")):
                 self._note(_open(file))
 
@@ -111,11 +108,3 @@ def _open(file: Path) -> Any:
     except (pa.ArrowException, OSError):
         return None
     return table if table.schema.equals(_table([]).schema) else None
-
-
-def _clean(folder: Path) -> None:
-    """Remove what killed writers have left behind."""
-    for file in folder.glob(".fairduel-*.tmp"):
-        with contextlib.suppress(FileNotFoundError):  # its writer has just finished
-            if time.time() - file.stat().st_mtime > ABANDONED:
-                file.unlink()

@@ -11,5 +11,6 @@ from fairduel.kernels import (  # noqa: F401
     posterior,
     power_mean,
     sampling,
+    strengths,
     voi,
 )

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import pkgutil
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numba
+from fairduel import kernels
+from fairduel.kernels.interrupts import shielded
+
+shielded(importlib.import_module)("numba")
+import numba  # noqa: E402
+from numba.core import event  # noqa: E402
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,17 +26,25 @@ def kernel(*signatures: Any) -> Callable[[F], F]:
 
     Where no cache directory can be written, the result lasts as long as the process.
     Division follows numpy (1 / 0 is inf), and sums keep their order, so that results do not
-    depend on how wide the machine's vectors are.
+    depend on how wide the machine's vectors are. Ctrl-C waits for the end, of compiling too.
     """
 
+    @shielded
     def compile_now(function: F) -> F:
         compiler = functools.partial(numba.njit, list(signatures), error_model="numpy")
         try:
-            return cast(F, compiler(cache=True)(function))
+            return shielded(cast(F, compiler(cache=True)(function)))
         except (RuntimeError, OSError):  # numba has no place for its cache, or lost it
-            return cast(F, compiler()(function))
+            _announcer.kept = False
+            return shielded(cast(F, compiler()(function)))
 
-    return compile_now
+    def decorate(function: F) -> F:
+        compiled = compile_now(function)
+        if _announcer.told and _announcer.kept and function.__module__.startswith(_KERNELS):
+            _compile_the_others()
+        return compiled
+
+    return decorate
 
 
 def part(function: F, inline: str = "never") -> F:
@@ -41,30 +56,38 @@ def part(function: F, inline: str = "never") -> F:
         "no_cpython_wrapper": True,
         "no_cfunc_wrapper": True,
     }
-    return cast(F, numba.njit(**options)(function))
+    return cast(F, shielded(numba.njit(**options))(function))
 
 
-def _announce_compilation() -> None:
-    """Announce on stderr, in one line, the first time that numba compiles something of fairduel.
+class _Announcer(event.Listener):
+    """Says on stderr, in one line, that numba compiles something of fairduel, the first time.
 
     What numba reads from its cache it does not compile.
     """
-    from numba.core import event
 
-    class Announcer(event.Listener):
-        told = False
+    told = False
+    kept = True  # on disk, so that it need not be done again
 
-        def on_start(self, event: Any) -> None:
-            module = event.data["dispatcher"].py_func.__module__
-            if not self.told and module.startswith("fairduel."):
-                self.told = True
-                sys.stderr.write(NOTICE)
-                sys.stderr.flush()
+    def on_start(self, event: Any) -> None:
+        module = event.data["dispatcher"].py_func.__module__
+        if not self.told and module.startswith("fairduel."):
+            self.told = True
+            sys.stderr.write(NOTICE)
+            sys.stderr.flush()
 
-        def on_end(self, event: Any) -> None:
-            pass
-
-    event.register("numba:compile", Announcer())  # type: ignore[no-untyped-call]
+    def on_end(self, event: Any) -> None:
+        pass
 
 
-_announce_compilation()
+_KERNELS = f"{kernels.__name__}."
+_others: list[pkgutil.ModuleInfo] = []
+_announcer = _Announcer()
+event.register("numba:compile", _announcer)  # type: ignore[no-untyped-call]
+
+
+def _compile_the_others() -> None:
+    """Load all kernels once one had to be compiled: so the user waits once, and not for each."""
+    if not _others:
+        _others.extend(pkgutil.iter_modules(kernels.__path__, _KERNELS))
+        for module in _others:
+            importlib.import_module(module.name)

@@ -114,7 +114,9 @@ def running_scores(
     scores = np.empty((len(pairs) + 1, users, arms))
     _fill_scores(won, heard, winners, scores[0])
     for step in range(len(pairs)):
-        scores[step + 1] = scores[step]
+        for user in range(users):
+            for arm in range(arms):
+                scores[step + 1, user, arm] = scores[step, user, arm]
         left, right = pairs[step]
         for user in range(users):
             arm = _hear(won, heard, user, winners[user], left, right, answers[step, user])

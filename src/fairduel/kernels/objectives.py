@@ -17,6 +17,7 @@ from numba.extending import intrinsic
 
 from fairduel._arrays import Floats, Ints
 from fairduel.kernels.compiler import part
+from fairduel.kernels.interrupts import shielded
 
 carray: Any = numba.carray  # type: ignore[attr-defined]  # its type is about ctypes
 _ROW = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
@@ -24,6 +25,7 @@ _ROW = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
 Call = Callable[[int, Floats, Floats, Floats], float]
 
 
+@shielded
 def _objective(function: Callable[[Floats, Floats, Floats, int], float]) -> Any:
     """Compile a C function, and keep it on disk if there is a place for that."""
     signature = types.float64(_ROW, _ROW, _ROW, types.int64)

@@ -73,6 +73,19 @@ def almost_normal_below_half(a: float, b: float) -> tuple[float, float, float]:
     return math.log(below), whole - deviation * pull, deviation * shrink
 
 
+@part
+def exponentiate(logs: Floats) -> None:
+    """Turn logarithms of weights into probabilities."""
+    most, total = -math.inf, 0.0
+    for k in range(logs.size):
+        most = max(most, logs[k])
+    for k in range(logs.size):
+        logs[k] = math.exp(logs[k] - most)
+        total += logs[k]
+    for k in range(logs.size):
+        logs[k] /= total
+
+
 @kernel((_CUBE, _INTS, _FLOAT))
 def posterior(
     wins: Floats, known: Ints, prior: float
@@ -108,8 +121,7 @@ def posterior(
             for w in range(n_arms):
                 for k in range(n_arms):
                     probabilities[d, w] += log_beats[d, k, w]
-            probabilities[d] = np.exp(probabilities[d] - probabilities[d].max())
-            probabilities[d] /= probabilities[d].sum()
+            exponentiate(probabilities[d])
         for k in range(n_arms):
             for w in range(n_arms):
                 scores[d, k] += probabilities[d, w] * means[d, k, w]

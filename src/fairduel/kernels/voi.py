@@ -26,6 +26,14 @@ def find_utilities(scores: Floats, policy: Floats, utilities: Floats) -> None:
         utilities[d] = total
 
 
+@part
+def copy(table: Floats, into: Floats) -> None:
+    """Copy a table. An assignment of slices would have its shapes checked, seconds to compile."""
+    for i in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            into[i, j] = table[i, j]
+
+
 # What more answers would be worth
 
 
@@ -131,7 +139,7 @@ def suppose(
     for k in range(n_arms):
         for s in range(surprises.size):
             case = supposed[k * surprises.size + s]
-            case[:] = scores
+            copy(scores, case)
             for d in range(n_users):
                 own = signs[k] * surprises[s] * math.sqrt(parts[d, k])
                 if own != 0.0:

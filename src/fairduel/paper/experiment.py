@@ -49,6 +49,7 @@ def cells_of(
     runs: Sequence[int],
     checkpoints: Checkpoints = Checkpoints(),  # noqa: B008  (a frozen value)
     place: str = "",
+    seed: int = 0,
 ) -> Cells:
     """Return a cell for each run of a learner in an environment.
 
@@ -60,6 +61,7 @@ def cells_of(
             environment,
             rounds,
             run,
+            seed,
             checkpoints=checkpoints,
             learner_label=label,
             environment_label=place or repr(environment),
@@ -69,10 +71,15 @@ def cells_of(
 
 
 def players(
-    environment: Environment, rounds: int, runs: int, preset: str = "as_run", place: str = ""
+    environment: Environment,
+    rounds: int,
+    runs: int,
+    preset: str = "as_run",
+    place: str = "",
+    seed: int = 0,
 ) -> Players:
     """Return the cells of all five learners of the paper on the same instances."""
-    words = preset.replace("_", " ")
+    words = preset.replace("_", " ") + (f", seed {seed}" if seed else "")
     return {
         name: cells_of(
             by_name(name, preset),
@@ -81,6 +88,7 @@ def players(
             rounds,
             range(runs),
             place=place,
+            seed=seed,
         )
         for name, label in LEARNERS.items()
     }

@@ -33,3 +33,12 @@ TABLE1: dict[str, dict[str, tuple[float, float]]] = {
         "uniform": (100076.0, 2066.4),
     },
 }
+
+# Places after the point to which each metric is printed.
+DECIMALS = {
+    "regret": 1,
+    "minimum_welfare": 1,
+    "nash_welfare": 1,
+    "gini": 4,
+    "utilitarian_welfare": 1,
+}

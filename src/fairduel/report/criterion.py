@@ -18,22 +18,22 @@ CRITERION = (
     "taken run by run where both sides played the same instances with the same luck, and between "
     "two independent samples otherwise; its 95 % interval is Student's t, for two samples Welch's "
     "(the tables have the paper's 1.96 standard errors). Holds: the whole interval is on the "
-    "claimed side of zero. Holds within noise: zero is in the interval, so the difference cannot "
-    "be told from noise, whichever side of zero the estimate is on: it may be the other one. Does "
-    "not hold here: the whole interval is on the other side. No result: fewer than two runs are "
-    "left to compare. A claim of several comparisons has the verdict of the worst of them, and no "
-    "result is the worst. The intervals are not widened for the number of comparisons. Controls, "
-    "where a claim has them, are comparisons for those that must not pass the same test: they hold "
-    "where these do not, and are no part of the verdict."
+    "claimed side of zero. Cannot be told from noise: zero is in the interval, and the estimate "
+    "may be on either side of it. Does not hold here: the whole interval is on the other side. No "
+    "result: fewer than two runs are left to compare. A claim of several comparisons has the "
+    "verdict of the worst of them, and no result is the worst. The intervals are not widened for "
+    "the number of comparisons. Controls, where a claim has them, are comparisons for those that "
+    "must not pass the same test. They hold where these do not, and count like the others: a test "
+    "that everybody passes says nothing."
 )
 
-CONTROLS = "Controls (✓ where they do not pass, as they must not), no part of the verdict:"
+CONTROLS = "Controls (✓ where they do not pass, as they must not):"
 
 ENOUGH = 2  # runs, to say anything about their spread
 
 _NUMBERS = {  # one, several
     Verdict.HOLDS: ("holds", "hold"),
-    Verdict.NOISE: ("holds within noise", "hold within noise"),
+    Verdict.NOISE: ("cannot be told from noise", "cannot be told from noise"),
     Verdict.FAILS: ("does not hold here", "do not hold here"),
     Verdict.UNKNOWN: ("without a result", "without a result"),
 }

@@ -15,7 +15,7 @@ class Verdict(StrEnum):
     """The result of a check; with a sign, since not all readers see colours."""
 
     HOLDS = "holds"
-    NOISE = "holds within noise"
+    NOISE = "cannot be told from noise"
     FAILS = "does not hold here"
     UNKNOWN = "no result"
     AGREES = "agrees"
@@ -93,7 +93,7 @@ class Finding:
 class Claim:
     """A claim that the paper makes in words (``quote``, in ``section``), and how it fares here.
 
-    controls: checks that what must not pass the test does not; no part of the verdict.
+    controls: checks that what must not pass the test does not.
     """
 
     name: str
@@ -105,9 +105,10 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict of the worst comparison."""
+        """The verdict of the worst comparison, controls included: a test must be able to fail."""
         order = (Verdict.UNKNOWN, Verdict.FAILS, Verdict.NOISE, Verdict.HOLDS)
-        return min((finding.verdict for finding in self.findings), key=order.index)
+        compared = (*self.findings, *self.controls)
+        return min((finding.verdict for finding in compared), key=order.index)
 
 
 @dataclass(frozen=True)

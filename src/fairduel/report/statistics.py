@@ -68,6 +68,50 @@ def welch_interval(first: Floats, second: Floats) -> tuple[float, float]:
     return float(low), float(high)
 
 
+@dataclass(frozen=True)
+class Repeated:
+    """A mean over fixed instances, measured with several seeds.
+
+    noise: the standard deviation that such a mean has with one seed, from run to run. freedom:
+    the degrees of freedom of that estimate. seeds: over how many the mean is taken.
+    """
+
+    mean: float
+    noise: float
+    freedom: int
+    seeds: int
+
+    def deviations(self, value: float) -> float:
+        """Return by how many standard deviations a mean with one seed, ``value``, is off ours.
+
+        Both have noise: theirs that of one seed, ours that of a mean over ``seeds``.
+        """
+        off = value - self.mean
+        if self.noise == 0.0:
+            return math.copysign(math.inf, off) if off else 0.0
+        return off / (self.noise * math.sqrt(1.0 + 1.0 / self.seeds))
+
+    def limit(self) -> float:
+        """Return the number of deviations within which 95 % of such means are."""
+        from scipy.stats import t
+
+        return float(t.ppf(0.5 + LEVEL / 2, self.freedom))
+
+
+def repeated(values: Floats) -> Repeated | None:
+    """Measure the noise of the runs from values (seeds, instances); None where too few are known.
+
+    The instances are given, so their spread is no noise. Each contributes the variance over its
+    seeds, and the mean of n of them has 1/n^2 of the sum.
+    """
+    known_here = values[:, ~np.isnan(values).any(axis=0)]
+    seeds, count = known_here.shape
+    if seeds < 2 or count < 1:
+        return None
+    noise = math.sqrt(float(known_here.var(axis=0, ddof=1).sum())) / count
+    return Repeated(float(known_here.mean()), noise, count * (seeds - 1), seeds)
+
+
 def wilson_interval(count: int, total: int) -> tuple[float, float]:
     """Return Wilson's interval of a share, which makes sense even where ``count`` is 0."""
     from scipy.stats import binomtest
