@@ -10,7 +10,7 @@ import numpy as np
 from fairduel._arrays import Floats
 from fairduel.inference.independent import infer_pairs
 from fairduel.inference.posterior import DRAWS, Posterior
-from fairduel.inference.strengths import infer_strengths
+from fairduel.inference.strengths import infer_strengths, weigh_strengths
 
 NEGLIGIBLE = 1e-3  # a model less likely than this is left out
 
@@ -19,7 +19,7 @@ NEGLIGIBLE = 1e-3  # a model less likely than this is left out
 class Mixed(Posterior):
     """A mixture of posteriors.
 
-    parts: each with its probability, the likeliest first.
+    parts: each with its probability.
     """
 
     parts: tuple[tuple[float, Posterior], ...]
@@ -43,15 +43,16 @@ def infer(wins: Floats, winners: Sequence[int | None] | None = None) -> Posterio
     Beforehand people have strengths or independent pairs with even odds, all of them alike; the
     evidence decides. The same answers always give the same posterior, its draws among them.
     """
-    answers = round(2.0 * float(wins.sum()))
-    strengths, pairs = infer_strengths(wins, winners, seed=answers), infer_pairs(wins, winners)
-    odds = np.exp(np.clip(pairs.log_evidence() - strengths.log_evidence, -700.0, 700.0))
+    pairs = infer_pairs(wins, winners)
+    _, evidence = weigh_strengths(wins)
+    odds = np.exp(np.clip(pairs.log_evidence() - evidence, -700.0, 700.0))
     independent = float(odds / (1.0 + odds))
-    parts: list[tuple[float, Posterior]] = [(1.0 - independent, strengths), (independent, pairs)]
-    parts = sorted((part for part in parts if part[0] > NEGLIGIBLE), key=lambda part: -part[0])
-    if len(parts) == 1:
-        return parts[0][1]
-    return mix(parts)
+    if independent > 1.0 - NEGLIGIBLE:
+        return pairs
+    strengths = infer_strengths(wins, winners, seed=round(2.0 * float(wins.sum())))
+    if independent < NEGLIGIBLE:
+        return strengths
+    return mix([(1.0 - independent, strengths), (independent, pairs)])
 
 
 def mix(parts: Sequence[tuple[float, Posterior]]) -> Mixed:

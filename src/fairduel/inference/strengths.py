@@ -48,17 +48,21 @@ class Strengths(Posterior):
         return _draw(self.wins, self.known, self.weights, n, rng).scores[:n]
 
 
+def weigh_strengths(wins: Floats) -> tuple[Floats, float]:
+    """Return the weights (H,) of all spreads and sizes of deviations, and the log evidence."""
+    from fairduel.kernels import strengths
+
+    evidence = strengths.evidence(wins, *np.ascontiguousarray(_HYPOTHESES.T)).sum(axis=1)
+    weights = np.exp(evidence - evidence.max())
+    return weights / weights.sum(), float(evidence.max() + np.log(weights.mean()))
+
+
 def infer_strengths(
     wins: Floats, winners: Sequence[int | None] | None = None, seed: int = 0
 ) -> Strengths:
     """Return the posterior given ``wins`` (D, K, K), with draws that depend on the seed."""
-    from fairduel.kernels import strengths
-
     known = known_winners(winners, len(wins))
-    evidence = strengths.evidence(wins, *np.ascontiguousarray(_HYPOTHESES.T)).sum(axis=1)
-    weights = np.exp(evidence - evidence.max())
-    total = float(evidence.max() + np.log(weights.mean()))
-    weights /= weights.sum()
+    weights, total = weigh_strengths(wins)
     found = _draw(wins, known, weights, KEPT, np.random.default_rng(seed))
     arms = wins.shape[1]
     return Strengths(

@@ -15,6 +15,7 @@ AHEAD = 3.0  # rounds planned for at most, as a multiple of those played ...
 FEW_AHEAD = 100.0  # ... or this many
 ANYTIME = 1.0  # the same if the horizon is not known
 FREE = 0.5  # rounds that answers have to gain where asking costs nothing but people's time
+PARTS = 8  # of a block, of which one is played at least, so that decisions are few
 LENGTHS = 24  # of exploring that are compared, evenly spaced in their logarithm
 RARE = 1e-3  # arms shown less often than this are left out of an exploring policy
 
@@ -153,7 +154,7 @@ class Planner:
         plan = None if value is None else self._plan(value, left + block)
         if value is None or plan is None:
             return stay
-        rounds = int(min(block, max(1.0, plan.rounds)))
+        rounds = int(min(block, max(1.0, plan.rounds, block / PARTS)))
         asked = self._asked(value, plan, rounds, left + block)
         return replace(stay, left=plan.sides[0], right=plan.sides[1], rounds=rounds, asked=asked)
 
