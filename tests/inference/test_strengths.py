@@ -41,8 +41,8 @@ def _by_force(wins: Floats, spread: float, residual: float, n: int) -> tuple[flo
     deviations = residual * np.triu(rng.standard_normal((n, arms, arms)), 1)
     odds = theta[:, :, None] - theta[:, None] + deviations - deviations.transpose(0, 2, 1)
     likelihood = np.exp(-(wins * np.logaddexp(0.0, -odds)).sum(axis=(1, 2)))
-    beats = (odds > 0.0) | np.eye(arms, dtype=bool)
-    has_winner, winners = beats.all(axis=2).any(axis=1), beats.all(axis=2).argmax(axis=1)
+    beats_all = np.asarray(((odds > 0.0) | np.eye(arms, dtype=bool)).all(axis=2))
+    has_winner, winners = beats_all.any(axis=1), beats_all.argmax(axis=1)
     scores = 2.0 / (1.0 + np.exp(-odds[np.arange(n), :, winners]))
     weights = likelihood * has_winner
     weights /= weights.sum()

@@ -404,7 +404,7 @@ def test_it_learns_within_a_hundred_rounds() -> None:
 
 def test_anytime_is_not_far_behind() -> None:
     known, anytime = (_mean_share(FairVOI(anytime=a), 3, 5, 1000, 12) for a in (False, True))
-    assert anytime < 1.5 * known
+    assert anytime < 2.0 * known
 
 
 def test_it_beats_fair_etc_where_the_lower_bound_is_proved() -> None:

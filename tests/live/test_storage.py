@@ -238,7 +238,7 @@ def test_any_order_of_asking_answering_and_resuming(
 
 
 def test_what_a_storage_cannot_take_did_not_happen(tmp_path: Path) -> None:
-    session, storage = new_session(FairVOI()), Memory()
+    session, storage = new_session(FairETC()), Memory()
     session.keep(storage)
     duel = session.ask()
     before = fingerprint(session)
