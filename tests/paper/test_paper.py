@@ -419,6 +419,31 @@ def test_slopes_are_exponents() -> None:
     )
 
 
+def test_the_rate_of_the_upper_bound_has_its_logarithm() -> None:
+    setting = Setting(4, 6, 10**5)
+    size = 4**2 * 6 * setting.winners * 10**10 * math.log(4 * 6 * 10**5)
+    assert math.isclose(setting.upper_rate, size ** (1 / 3))
+    upper = [Setting(4, 6, rounds).upper_rate for rounds in lower_bound.HORIZONS]
+    slope = Series("", lower_bound.HORIZONS, ()).slope(upper)
+    assert 2 / 3 + 0.01 < slope < 2 / 3 + 0.05  # the logarithm grows, too
+
+
+def test_slopes_of_the_upper_bound_are_exponents() -> None:
+    class Measured(upper_bound._Measured):
+        def __init__(self) -> None:
+            pass
+
+        def mean(self, setting: upper_bound.Setting, learner: str) -> float:
+            return float(3.0 * setting.rounds**0.7)
+
+        def identifying(self, setting: upper_bound.Setting) -> Floats:
+            return np.full(2, 5.0 * setting.rounds**0.1)
+
+    found = upper_bound._slopes(Measured(), "rounds")
+    assert np.allclose(found.regret, 0.7)
+    assert math.isclose(found.identifying, 0.1)
+
+
 def test_bounds_are_judged_by_what_was_measured() -> None:
     lower = LowerBound(4)
     found = {claim.name: claim for claim in lower.section(fake_sweep(lower.cells)).claims}
