@@ -18,7 +18,7 @@ from numba.core import event  # noqa: E402
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-NOTICE = "fairduel: compiling its kernels for this machine (once, 15 to 45 s) ...\n"
+NOTICE = "fairduel: compiling its kernels for this machine (once, about a minute of one core) ...\n"
 
 
 def kernel(*signatures: Any) -> Callable[[F], F]:

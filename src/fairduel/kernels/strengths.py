@@ -197,7 +197,8 @@ def differences(factor: Floats, row: Floats, variances: Floats) -> None:
         row[k] = 1.0
         solve_lower(factor, row)
         solve_upper(factor, row)
-        covariance[k] = row
+        for j in range(n):
+            covariance[k, j] = row[j]
     for i in range(n):
         for j in range(n):
             variances[i, j] = covariance[i, i] + covariance[j, j] - 2.0 * covariance[i, j]
@@ -284,10 +285,12 @@ def draw(
             beats[d, k, k] = 1.0
         for m in range(n_draws):
             shift = shifts[m, d]
-            shift[:] = normals[m, d]
+            for k in range(n_arms):
+                shift[k] = normals[m, d, k]
             solve_upper(factor, shift)
             theta = thetas[m, d]
-            theta[:] = mode + shift
+            for k in range(n_arms):
+                theta[k] = mode[k] + shift[k]
             w = known[d]
             if w < 0:
                 w = draw_winner(theta, seen, weights, own, logs, spins[m, d])
