@@ -3,7 +3,7 @@
 import ast
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -155,6 +155,13 @@ def test_duels_worth_asking_are_those_of_the_plan() -> None:
     counts = [_planner(slope).duels_worth_asking(0) for slope in (0.0, 0.01, 1.0)]
     assert counts[0] == 0
     assert counts[1] > counts[2] > 0
+
+
+def test_gains_too_small_for_a_number_are_none() -> None:
+    slopes = np.zeros((3, 3))
+    slopes[0, 1] = 5e-324
+    value = InformationValue(slopes, np.zeros((3, 3)), np.zeros((3, 3)))
+    assert replace(_planner(slope=0.05), value=_always(value)).offer(400).asked is None
 
 
 def test_an_offer_has_a_rest() -> None:

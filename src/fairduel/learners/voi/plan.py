@@ -206,7 +206,7 @@ class Planner:
     def _gains(self, value: InformationValue, policies: Floats, rounds: float) -> Floats:
         """Return what pairs of policies (P,) gain in each of the lengths (L, P)."""
         first, second = np.triu_indices(len(policies))
-        i, j = np.nonzero(value.slope)
+        i, j = np.nonzero(value.limit)  # the least of slopes have limits too small for a number
         often = policies[first][:, i] * policies[second][:, j]
         often += policies[first][:, j] * policies[second][:, i]
         slope, limit = value.slope[i, j], value.limit[i, j]
