@@ -44,12 +44,12 @@ def infer(wins: Floats, winners: Sequence[int | None] | None = None) -> Posterio
     evidence decides. The same answers always give the same posterior, its draws among them.
     """
     pairs = infer_pairs(wins, winners)
-    _, evidence = weigh_strengths(wins)
-    odds = np.exp(np.clip(pairs.log_evidence() - evidence, -700.0, 700.0))
+    weighed = weigh_strengths(wins)
+    odds = np.exp(np.clip(pairs.log_evidence() - weighed[1], -700.0, 700.0))
     independent = float(odds / (1.0 + odds))
     if independent > 1.0 - NEGLIGIBLE:
         return pairs
-    strengths = infer_strengths(wins, winners, seed=round(2.0 * float(wins.sum())))
+    strengths = infer_strengths(wins, winners, round(2.0 * float(wins.sum())), weighed)
     if independent < NEGLIGIBLE:
         return strengths
     return mix([(1.0 - independent, strengths), (independent, pairs)])

@@ -58,11 +58,17 @@ def weigh_strengths(wins: Floats) -> tuple[Floats, float]:
 
 
 def infer_strengths(
-    wins: Floats, winners: Sequence[int | None] | None = None, seed: int = 0
+    wins: Floats,
+    winners: Sequence[int | None] | None = None,
+    seed: int = 0,
+    weighed: tuple[Floats, float] | None = None,
 ) -> Strengths:
-    """Return the posterior given ``wins`` (D, K, K), with draws that depend on the seed."""
+    """Return the posterior given ``wins`` (D, K, K), with draws that depend on the seed.
+
+    weighed: what ``weigh_strengths`` says of these answers, if it is known already.
+    """
     known = known_winners(winners, len(wins))
-    weights, total = weigh_strengths(wins)
+    weights, total = weigh_strengths(wins) if weighed is None else weighed
     found = _draw(wins, known, weights, KEPT, np.random.default_rng(seed))
     arms = wins.shape[1]
     return Strengths(
