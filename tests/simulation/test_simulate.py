@@ -396,9 +396,7 @@ def test_users_without_a_winner_may_be_allowed_and_are_told(name: str) -> None:
     """Bob goes round in a circle; scores are then relative to the arm whose worst duel is best."""
     circle = [[0.5, 0.9, 0.4], [0.1, 0.5, 0.8], [0.6, 0.2, 0.5]]
     tensor = [TWO_USERS.preferences[0], circle]
-    run = simulate(
-        Instance(tensor, ["ann", "bob"], reference="maximin"), 500, LEARNERS[name], seed=1
-    )
+    run = simulate(Instance(tensor, ["ann", "bob"], scoring="maximin"), 500, LEARNERS[name], seed=1)
     assert run.without_winner == ("bob",)
     scores = np.array([TWO_USERS.scores[0], [1.0, 0.2, 1.0]])
     assert run.best == Nash().maximize(scores).value

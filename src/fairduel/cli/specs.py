@@ -24,6 +24,7 @@ from fairduel.environments import (
     Random,
     RankedGroups,
     RankedPeople,
+    Scored,
 )
 from fairduel.errors import InputError
 from fairduel.experiments import Checkpoints
@@ -172,13 +173,18 @@ def described(text: str, environment: Environment) -> dict[str, Any]:
     return words | {size: value for size, value in sizes if isinstance(value, int | float | str)}
 
 
-def environments(texts: list[str]) -> dict[str, Environment]:
+def scored(environment: Environment, scoring: str | None) -> Environment:
+    """Return an environment with the scores of a scoring, if one is named."""
+    return environment if scoring is None else Scored(environment, scoring)
+
+
+def environments(texts: list[str], scoring: str | None = None) -> dict[str, Environment]:
     """Return what several texts name, by text."""
     found: dict[str, Environment] = {}
     for text in texts:
         if text in found:
             raise InputError(f"the environment {text!r} is given twice: give it once.")
-        found[text] = environment(text)
+        found[text] = scored(environment(text), scoring)
     return found
 
 
