@@ -14,7 +14,7 @@ ROOT = Path(fairduel.__file__).parent
 
 LEAVES = {"errors", "_arrays", "_checks", "_files", "_codec", "_names", "_tables"}
 # Learners, and what they are made of, never see an instance or what draws from one.
-LEARNING = {"kernels", "tally", "offers", "welfare", "inference", "learners"}
+LEARNING = {"kernels", "scorings", "tally", "offers", "welfare", "inference", "learners"}
 MAY_IMPORT = {
     **{leaf: {"errors", "_arrays"} for leaf in LEAVES},
     "kernels": {"_arrays"},
@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "scorings": LEAVES,
     "instance": LEAVES | {"scorings"},
     "welfare": LEAVES | {"kernels"},
-    "inference": LEAVES | {"kernels", "tally"},
+    "inference": LEAVES | {"kernels", "scorings", "tally"},
     "learners": LEAVES | LEARNING,
     "data": LEAVES | {"instance", "welfare"},
     "environments": LEAVES | {"scorings", "instance", "data"},

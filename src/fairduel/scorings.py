@@ -82,6 +82,16 @@ def check_scoring(scoring: object) -> str:
     return scoring
 
 
+def check_learnable(scoring: object) -> str:
+    """Return the name of a scoring if learners can learn it."""
+    if check_scoring(scoring) == "copeland":
+        raise InputError(
+            "no learner learns copeland scores, which jump where a duel is even: give a learner "
+            "the scoring condorcet, maximin or borda."
+        )
+    return str(scoring)
+
+
 def beats_all(preferences: Floats) -> Bools:
     """Return (D, K) whether an arm is preferred to every other arm."""
     # Both directions, so that numbers reciprocal only nearly still have at most one winner.

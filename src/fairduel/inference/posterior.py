@@ -34,6 +34,12 @@ class Posterior(ABC):
     def sample(self, rng: np.random.Generator, n: int = DRAWS) -> Floats:
         """Draw scores (n, D, K)."""
 
+    def without_winner(self) -> tuple[int, ...]:
+        """Return the users whose likeliest winner loses to some arm almost surely."""
+        winners = self.probabilities.argmax(axis=1)
+        surest = self.log_beats[np.arange(len(winners)), :, winners].min(axis=1)
+        return tuple(np.flatnonzero(surest < math.log(CYCLE)).tolist())
+
 
 def stratified(n: int, users: int, rng: np.random.Generator) -> Floats:
     """Draw uniform variates (n, D): of each user's, one falls into every n-th part of [0, 1]."""
@@ -63,12 +69,10 @@ def estimate_utilities(posterior: Posterior, policy: Floats, sample: Floats) -> 
     utilities = posterior.scores @ policy
     # "weibull": between these two of n draws one more draw falls with probability 95 % exactly.
     low, high = np.quantile(sample @ policy, [0.025, 0.975], axis=0, method="weibull")
-    references = posterior.probabilities.argmax(axis=1)
-    surest = posterior.log_beats[np.arange(len(references)), :, references].min(axis=1)
     return Estimates(
         utilities=utilities,
         low=np.minimum(low, utilities),  # a few far draws may take the mean out of the interval
         high=np.maximum(high, utilities),
-        references=references,
-        without_winner=tuple(np.flatnonzero(surest < math.log(CYCLE)).tolist()),
+        references=posterior.probabilities.argmax(axis=1),
+        without_winner=posterior.without_winner(),
     )

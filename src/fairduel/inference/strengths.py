@@ -15,7 +15,7 @@ SPREADS = (0.5, 1.0, 2.0, 4.0)  # of strengths, in log-odds
 RESIDUALS = (0.0, 0.5)  # by which single pairs deviate, in log-odds
 KEPT = 128  # draws that are kept: half of them are mirror images
 
-_HYPOTHESES = np.array([(spread, residual) for residual in RESIDUALS for spread in SPREADS])
+HYPOTHESES = np.array([(spread, residual) for residual in RESIDUALS for spread in SPREADS])
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def weigh_strengths(wins: Floats) -> tuple[Floats, float]:
     """Return the weights (H,) of all spreads and sizes of deviations, and the log evidence."""
     from fairduel.kernels import strengths
 
-    evidence = strengths.evidence(wins, *np.ascontiguousarray(_HYPOTHESES.T)).sum(axis=1)
+    evidence = strengths.evidence(wins, *np.ascontiguousarray(HYPOTHESES.T)).sum(axis=1)
     weights = np.exp(evidence - evidence.max())
     return weights / weights.sum(), float(evidence.max() + np.log(weights.mean()))
 
@@ -104,7 +104,7 @@ def _draw(wins: Floats, known: Ints, weights: Floats, n: int, rng: np.random.Gen
     counts = np.diff(edges, prepend=0)
     counts[weights.argmax()] += half - counts.sum()
     parts = []
-    for (spread, residual), count in zip(_HYPOTHESES.tolist(), counts.tolist(), strict=True):
+    for (spread, residual), count in zip(HYPOTHESES.tolist(), counts.tolist(), strict=True):
         if count > 0:
             normals = rng.standard_normal((count, users, arms))
             spins, uniforms = stratified(count, users, rng), rng.random((count, users, arms))

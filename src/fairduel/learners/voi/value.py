@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairduel._arrays import Floats, Ints
-from fairduel.inference import IndependentPairs, Mixed, Posterior, Strengths
+from fairduel.inference import IndependentPairs, Mixed, Posterior, Preferences, Strengths
 from fairduel.learners.voi.plan import RARE, InformationValue
 from fairduel.tally import Tally
 from fairduel.welfare import Welfare
@@ -77,29 +77,52 @@ def _(
     left: float,
     rng: np.random.Generator,
 ) -> InformationValue:
-    """Draw what may be learned, and split what it gains among pairs, by their covariances.
-
-    As with independent pairs, a share lambda of the deviations of scores is resolved, from 0 to 1,
-    and the derivative of the share of the best welfare that is gained is a sum over scores.
-    """
     from fairduel.kernels import voi
 
     few = len(posterior.drawn) if not welfare.slow else 2 * FEW_PAIRS
-    drawn = posterior.drawn[:few]
-    shares = (np.arange(len(drawn)) % NODES + 0.5) / NODES
-    moves = drawn - posterior.scores
-    scores = np.clip(posterior.scores + np.sqrt(shares)[:, None, None] * moves, 1e-6, 1.0)
-    best = welfare.follow(scores, policy)
-    utilities, now = np.einsum("mdk,mk->md", scores, best), scores @ policy
+    moves = posterior.drawn[:few] - posterior.scores
+    pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
+    slope, limit = voi.value_strengths(
+        pulls, posterior.strengths[:few], posterior.shifts[:few], moves, scales, answer_rates(tally)
+    )
+    return InformationValue(slope, limit, np.zeros_like(slope))
+
+
+@information_value.register
+def _(
+    posterior: Preferences,
+    welfare: Welfare,
+    policy: Floats,
+    tally: Tally,
+    left: float,
+    rng: np.random.Generator,
+) -> InformationValue:
+    from fairduel.kernels import voi
+
+    moves = posterior.drawn - posterior.scores
+    pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
+    slope, limit = voi.value_chances(pulls, posterior.chances, moves, scales, answer_rates(tally))
+    return InformationValue(slope, limit, np.zeros_like(slope))
+
+
+def _pulls(
+    scores: Floats, moves: Floats, welfare: Welfare, policy: Floats
+) -> tuple[Floats, Floats]:
+    """Return what a higher score would gain in each draw (n, D, K), and the draws' weights (n,).
+
+    As with independent pairs, a share lambda of the ``moves`` (n, D, K) of the scores from their
+    mean is resolved, from 0 to 1, and the derivative of the share of the best welfare that is
+    gained is a sum over scores. It is split among pairs by their covariances with the scores.
+    """
+    shares = (np.arange(len(moves)) % NODES + 0.5) / NODES
+    supposed = np.clip(scores + np.sqrt(shares)[:, None, None] * moves, 1e-6, 1.0)
+    best = welfare.follow(supposed, policy)
+    utilities, now = np.einsum("mdk,mk->md", supposed, best), supposed @ policy
     top = np.maximum(welfare.value(utilities), 1e-300)
     ratio = welfare.value(now) / top
     pulls = (ratio / top)[:, None, None] * welfare.gradient(utilities)[:, :, None] * best[:, None]
     pulls = pulls - welfare.gradient(now)[:, :, None] * policy / top[:, None, None]
-    slope, limit = voi.value_strengths(
-        pulls, posterior.strengths[:few], posterior.shifts[:few], moves,
-        0.5 / np.sqrt(shares) / len(drawn), answer_rates(tally),
-    )  # fmt: skip
-    return InformationValue(slope, limit, np.zeros_like(slope))
+    return pulls, 0.5 / np.sqrt(shares) / len(moves)
 
 
 def answer_rates(tally: Tally) -> Floats:
