@@ -150,6 +150,23 @@ def test_coupled_through_short_scripts(every: int, monkeypatch: pytest.MonkeyPat
     assert_same(*both_ways(FairEpsilonGreedy(winners=winners, solve_every=every), instance, 300, 5))
 
 
+@pytest.mark.parametrize("learner", [FairETC, FairETC.as_run, FairEpsilonGreedy, FairVOI], ids=str)
+def test_coupled_under_borda(learner: Any) -> None:
+    instance = random_instance(2, 3, 0.1, 5).scored_by("borda")
+    plain, fast = both_ways(learner(scoring="borda"), instance, 400, 5)
+    assert "identify" not in plain.phases
+    assert plain.phases["explore"] >= 3
+    assert_same(plain, fast)
+
+
+def test_coupled_under_borda_through_short_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(epsilon_greedy, "_SCRIPT_SCORES", 5 * 6)
+    instance = random_instance(2, 3, 0.1, 5).scored_by("borda")
+    for every in (1, 3):
+        learner = FairEpsilonGreedy(scoring="borda", solve_every=every, exploration=1.0)
+        assert_same(*both_ways(learner, instance, 300, 5))
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class ListenerState:
     horizon: int

@@ -41,7 +41,7 @@ class Grid:
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``fairduel.compare``."""
         return {
-            "learners": specs.learners(list(self.learners)),
+            "learners": specs.learners(list(self.learners), scoring=self.scoring),
             "environments": specs.environments(list(self.environments), self.scoring),
             "rounds": self.rounds,
             "runs": self.runs,

@@ -51,7 +51,8 @@ Scoring = Annotated[
         metavar="NAME",
         help="What an arm is worth to a user: "
         + "; ".join(f"{name} ({_in_sentence(each.summary)})" for name, each in SCORINGS.items())
-        + ". Default: condorcet, or what the file of an instance says.",
+        + ". Learners learn it too, unless a setting scoring=NAME of theirs says otherwise. "
+        "Default: condorcet, or for instances what their file says.",
         autocompletion=complete.scorings,
     ),
 ]

@@ -124,7 +124,7 @@ def simulate(
 
     check_output(plot, FORMATS)
     check_output(rows, row_files.FORMATS)
-    learners = specs.learners(learner, preset)
+    learners = specs.learners(learner, preset, scoring)
     sizes = {"users": users, "arms": arms, "gap": gap, "share": share}
     problem, place = _environment(environment, instance, sizes, scoring)
     likely, later = answers or [1.0], delay or 0

@@ -108,14 +108,27 @@ def module_of(text: str) -> str | None:
     return own["module"] if own and own["module"] not in catalogue.NAMES else None
 
 
-def learners(texts: list[str] | None, preset: str = "as_written") -> dict[str, Learner[Any]]:
-    """Return what several texts name, by text; None stands for all of fairduel's own."""
+def learners(
+    texts: list[str] | None, preset: str = "as_written", scoring: str | None = None
+) -> dict[str, Learner[Any]]:
+    """Return what several texts name, by text; None stands for all of fairduel's own.
+
+    Those that can learn several scorings learn ``scoring`` unless their texts name another.
+    """
     found: dict[str, Learner[Any]] = {}
     for text in catalogue.NAMES if texts is None else texts:
         if text in found:
             raise InputError(f"the learner {text!r} is given twice: give it once.")
-        found[text] = learner(text, preset)
+        found[text] = _learning(learner(text, preset), text, scoring)
     return found
+
+
+def _learning(made: Learner[Any], text: str, scoring: str | None) -> Learner[Any]:
+    """Return a learner that learns a scoring, if it can learn several and names none."""
+    takes = dataclasses.is_dataclass(made) and "scoring" in _readable(type(made))
+    if scoring is None or not takes or "scoring=" in text:
+        return made
+    return _changed(made, "scoring", scoring)
 
 
 def environment(text: str, sizes: Mapping[str, Any] | None = None) -> Environment:

@@ -14,7 +14,7 @@ from fairduel.scorings import SCORINGS
 
 KEPT = 256  # draws that are kept ...
 FEW = 32  # ... or with very many users and arms fewer, but at least these
-MOST = 4_000_000  # probabilities that are kept
+MOST = 500_000  # probabilities that are kept
 
 
 @dataclass(frozen=True, eq=False)

@@ -235,42 +235,20 @@ def value_strengths(
     return slope, limits(slope, bend)
 
 
-@kernel((_CUBE, _CUBE, _CUBE, _ROW, _ROW))
-def value_chances(
-    pulls: Floats, chances: Floats, moves: Floats, scales: Floats, rates: Floats
-) -> tuple[Floats, Floats]:
-    """Return what it is worth to know pairs' probabilities; slopes and limits as above.
+@kernel((_TABLE, _TABLE, types.int64))
+def value_pairs(gains: Floats, speeds: Floats, n_arms: int) -> tuple[Floats, Floats]:
+    """Return slopes and limits as above from ``gains`` (D, P) of all there is to know of a pair.
 
-    As in ``value_strengths``, for draws of the probabilities (n, D, P) of the pairs i < j of any
-    law and scores of any kind: a pair's probability p moves a score s by Cov(s, p) / Var(p) for
-    each unit, and half of p is resolved by E[p (1 - p)] / Var(p) answers.
+    The pairs i < j come row by row; a share of 1/2 of it is known after 1 / ``speeds`` answers.
     """
-    n_draws, n_users, n_arms = pulls.shape
     slope, bend = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
-    joint, pulled = np.empty(n_arms), np.empty(n_arms)
-    for d in range(n_users):
+    for d in range(len(gains)):
         p = 0
         for i in range(n_arms):
             for j in range(i + 1, n_arms):
-                mean, variance, noise = 0.0, 0.0, 0.0
-                for m in range(n_draws):
-                    mean += chances[m, d, p] / n_draws
-                    noise += chances[m, d, p] * (1.0 - chances[m, d, p]) / n_draws
-                joint[:], pulled[:] = 0.0, 0.0
-                for m in range(n_draws):
-                    shift = chances[m, d, p] - mean
-                    variance += shift * shift / n_draws
-                    for k in range(n_arms):
-                        joint[k] += shift * moves[m, d, k] / n_draws
-                        pulled[k] += shift * scales[m] * pulls[m, d, k]
-                gain = 0.0
-                for k in range(n_arms):
-                    gain += joint[k] * pulled[k]
-                variance, noise = max(variance, 1e-12), max(noise, 1e-12)
-                speed = rates[d] * variance / noise
-                gain = max(gain / variance, 0.0) * speed
+                gain = max(gains[d, p], 0.0) * speeds[d, p]
                 slope[i, j] += gain
-                bend[i, j] += gain * speed
+                bend[i, j] += gain * speeds[d, p]
                 p += 1
     return slope, limits(slope, bend)
 

@@ -97,12 +97,47 @@ def _(
     left: float,
     rng: np.random.Generator,
 ) -> InformationValue:
+    """Split what may be learned among pairs, whatever the law of preferences and scores.
+
+    A pair's probability p moves a score s by Cov(s, p) / Var(p) for each unit, and half of p is
+    resolved by E[p (1 - p)] / Var(p) answers.
+    """
     from fairduel.kernels import voi
 
-    moves = posterior.drawn - posterior.scores
+    few = len(posterior.drawn) if not welfare.slow else 2 * FEW_PAIRS
+    moves, chances = posterior.drawn[:few] - posterior.scores, posterior.chances[:few]
     pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
-    slope, limit = voi.value_chances(pulls, posterior.chances, moves, scales, answer_rates(tally))
+    shifts = (chances - chances.mean(axis=0)).transpose(1, 2, 0)  # (D, P, n)
+    variances = np.maximum((shifts**2).mean(axis=2), 1e-12)
+    noises = np.maximum((chances * (1.0 - chances)).mean(axis=0), 1e-12)
+    joint = shifts @ moves.transpose(1, 0, 2) / len(moves)
+    pulled = shifts @ (scales[:, None, None] * pulls).transpose(1, 0, 2)
+    gains = (joint * pulled).sum(axis=2) / variances
+    speeds = answer_rates(tally)[:, None] * variances / noises
+    slope, limit = voi.value_pairs(gains, speeds, len(policy))
+    arm_slope, arm_limit = _unlikely_arms(posterior, welfare, policy, speeds)
+    slope, limit = np.maximum(slope, arm_slope), np.maximum(limit, arm_limit)
     return InformationValue(slope, limit, np.zeros_like(slope))
+
+
+def _unlikely_arms(
+    posterior: Preferences, welfare: Welfare, policy: Floats, speeds: Floats
+) -> tuple[Floats, Floats]:
+    """Return what it is worth to look again at arms, in shares of the best welfare.
+
+    What is not known of an arm lies with its pairs with what may be the best arm, or under Borda
+    with all of its pairs alike.
+    """
+    users, arms = posterior.scores.shape
+    i, j = np.triu_indices(arms, 1)
+    counts = np.ones((users, arms, arms))
+    counts[:, i, j] = counts[:, j, i] = 1.0 / np.maximum(speeds, 1e-12)
+    variances = np.maximum(posterior.drawn.var(axis=0), 1e-12)
+    alike = np.full((users, arms), 1.0 / max(arms - 1, 1))
+    chances = alike if posterior.scoring == "borda" else posterior.probabilities
+    slope, limit = value_arms(welfare, policy, posterior.scores, variances, chances, counts)
+    best = max(welfare.maximize(posterior.scores, policy).value, 1e-300)
+    return slope / best, limit / best
 
 
 def _pulls(
@@ -155,7 +190,10 @@ class _Evaluation:
         from fairduel.kernels import voi
 
         slope, limit, winner_gains = self._scores(rng)
-        arm_slope, arm_limit = self._arms()
+        arm_slope, arm_limit = value_arms(
+            self.welfare, self.policy, self.posterior.scores, self.posterior.variances,
+            self.posterior.probabilities, self.counts,
+        )  # fmt: skip
         slope, limit = np.maximum(slope, arm_slope), np.maximum(limit, arm_limit)
         which, losses = self._winner_losses(left)
         losses = np.maximum(losses, winner_gains[which[:, 0], which[:, 1]])
@@ -190,35 +228,44 @@ class _Evaluation:
         user, arm = which.T
         supposed = np.repeat(self.posterior.scores[None], len(which), axis=0)
         supposed[np.arange(len(which)), user] = self.posterior.means[user, :, arm]
-        return which, chances[user, arm] * self._gains(supposed)
+        return which, chances[user, arm] * _gains(self.welfare, self.policy, supposed)
 
-    def _arms(self) -> tuple[Floats, Floats]:
-        """Return what it is worth to look again at arms: slopes and limits, i < j.
 
-        An arm comes into use if its scores, weighted by what utilities are worth, prove much
-        better than they seem, and one in use goes if they prove worse. Draws would miss that
-        where it is unlikely, so each is supposed to be better or worse by some standard
-        deviations, all users' scores in the likeliest way.
-        """
-        from fairduel.kernels import voi
+def value_arms(
+    welfare: Welfare,
+    policy: Floats,
+    scores: Floats,
+    variances: Floats,
+    chances: Floats,
+    counts: Floats,
+) -> tuple[Floats, Floats]:
+    """Return what it is worth to look again at arms: slopes and limits, i < j.
 
-        scores, variances = self.posterior.scores, self.posterior.variances
-        slopes = left_derivatives(self.welfare, scores @ self.policy)
-        slopes /= slopes.max() + 1e-300  # the squares of small ones would be 0
-        parts = slopes[:, None] ** 2 * variances
-        parts /= parts.sum(axis=0) + 1e-300
-        signs = np.where(self.policy < RARE, 1.0, -1.0)
-        supposed = voi.suppose(scores, variances, parts, signs, SURPRISES)
-        lead = np.maximum(self._gains(supposed), 0.0).reshape(len(self.policy), len(SURPRISES))
-        found: tuple[Floats, Floats] = voi.value_arms(
-            lead @ _surprise_probabilities(), parts, self.posterior.probabilities, self.counts
-        )
-        return found
+    An arm comes into use if its scores, weighted by what utilities are worth, prove much better
+    than they seem, and one in use goes if they prove worse. Draws would miss that where it is
+    unlikely, so each is supposed to be better or worse by some standard deviations, all users'
+    scores in the likeliest way. ``chances`` (D, K) are the parts of what is not known of an arm
+    that lie with its pairs with other arms.
+    """
+    from fairduel.kernels import voi
 
-    def _gains(self, supposed: Floats) -> Floats:
-        """Return how much better than the policy the best ones are, for scores (B, D, K)."""
-        best = policy_values(self.welfare, supposed, self.welfare.follow(supposed, self.policy))
-        return np.asarray(best - self.welfare.value(supposed @ self.policy))
+    slopes = left_derivatives(welfare, scores @ policy)
+    slopes /= slopes.max() + 1e-300  # the squares of small ones would be 0
+    parts = slopes[:, None] ** 2 * variances
+    parts /= parts.sum(axis=0) + 1e-300
+    signs = np.where(policy < RARE, 1.0, -1.0)
+    supposed = voi.suppose(scores, variances, parts, signs, SURPRISES)
+    lead = np.maximum(_gains(welfare, policy, supposed), 0.0).reshape(len(policy), len(SURPRISES))
+    found: tuple[Floats, Floats] = voi.value_arms(
+        lead @ _surprise_probabilities(), parts, chances, counts
+    )
+    return found
+
+
+def _gains(welfare: Welfare, policy: Floats, supposed: Floats) -> Floats:
+    """Return how much better than the policy the best ones are, for scores (B, D, K)."""
+    best = policy_values(welfare, supposed, welfare.follow(supposed, policy))
+    return np.asarray(best - welfare.value(supposed @ policy))
 
 
 def policy_values(welfare: Welfare, scores: Floats, policies: Floats) -> Floats:
