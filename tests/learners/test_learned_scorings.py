@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from fairduel import InputError, Instance, Session, random_instance, simulate
 from fairduel._arrays import Floats
+from fairduel.data import load_sushi
+from fairduel.environments import Environment, Random, RankedGroups, Scored
 from fairduel.inference.estimates import empirical_borda
 from fairduel.kernels import bradley_terry, course
 from fairduel.learners import BradleyTerryThompson, FairEpsilonGreedy, FairETC, FairVOI
@@ -21,6 +23,7 @@ from fairduel.scorings import borda
 from fairduel.tally import Tally
 from fairduel.testing.learners import LEARNER_LAWS
 from fairduel.welfare import Nash, Utilitarian
+from sushi_file import sushi_file
 
 KINDS: list[Any] = [FairVOI, FairETC, FairEpsilonGreedy, BradleyTerryThompson]
 
@@ -163,6 +166,31 @@ def test_fair_voi_learns_maximin_scores() -> None:
     instance = CIRCLES.scored_by("maximin")
     runs = [simulate(instance, 4_000, FairVOI(scoring="maximin"), seed=s) for s in (1, 2, 3)]
     assert np.mean([kept(run.policy, instance.scores) for run in runs]) > 0.97
+
+
+@pytest.mark.parametrize(("rounds", "runs"), [(500, 12), (5_000, 4)])
+@pytest.mark.parametrize("place", ["random", "sushi"])
+def test_fair_voi_beats_explore_then_commit_at_its_best_length(
+    place: str, rounds: int, runs: int
+) -> None:
+    """Its best length in hindsight, for these very instances; see benchmarks/scorings.py."""
+    family: Environment = Random(5, 10)
+    if place == "sushi":
+        family = RankedGroups(load_sushi(sushi_file()), 5)
+    instances = [Scored(family, "borda").draw(run, rounds, 0) for run in range(runs)]
+
+    def regret(learner: Any) -> float:
+        found = [
+            simulate(instance, rounds, learner, seed=seed, checkpoints=1).regret[-1]
+            for seed, instance in enumerate(instances)
+        ]
+        return float(np.mean(found))
+
+    size = 1e6 / FairETC(scoring="borda", exploration=1e6).exploration_length(5, 10, 5, rounds)
+    lengths = [length for length in (1, 2, 3, 4, 6, 8, 12, 16, 24) if 45 * length <= rounds]
+    etc = [FairETC(scoring="borda", exploration=(length - 0.5) * size) for length in lengths]
+    assert etc[1].exploration_length(5, 10, 5, rounds) == 2
+    assert regret(FairVOI(scoring="borda")) < min(map(regret, etc))
 
 
 def test_other_welfares_and_scorings_go_together() -> None:
