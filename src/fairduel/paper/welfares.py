@@ -46,7 +46,10 @@ WELFARES: dict[str, Welfare] = {
     "p = −10": PowerMean(-10.0),
     "Egalitarian": Egalitarian(),
 }
-P_MEANS = ("Utilitarian", "p = 0.5", "Nash, geometric mean", "p = −1", "p = −10", "Egalitarian")
+GEOMETRIC = "Nash, geometric mean"  # has the same best policies as the product
+# Of lines; there are seven colours, and the two of Nash are never far apart.
+STYLES = {name: number for number, name in enumerate(sorted(WELFARES, key=GEOMETRIC.__eq__))}
+P_MEANS = ("Utilitarian", "p = 0.5", GEOMETRIC, "p = −1", "p = −10", "Egalitarian")
 CONJECTURED = tuple(name for name in WELFARES if name != "Utilitarian")
 
 SIDE = 8  # D = K
@@ -197,7 +200,7 @@ class Welfares:
     def _price_blocks(
         self, given: dict[str, dict[str, tuple[Floats, Floats]]]
     ) -> tuple[Block, ...]:
-        shown = [name for name in WELFARES if name != "Nash, geometric mean"]  # as the product
+        shown = [name for name in WELFARES if name != GEOMETRIC]
         panels = [
             _ranks(place, {name: got[name][0] for name in shown}) for place, got in given.items()
         ]
@@ -309,8 +312,8 @@ def slopes(regrets: Floats) -> Floats:
 def _lines(losses: dict[str, Floats]) -> tuple[figures.Line, ...]:
     horizons = np.array(HORIZONS, np.float64)
     lines = [
-        figures.line_of_runs(name, horizons, regrets, style)
-        for style, (name, regrets) in enumerate(losses.items())
+        figures.line_of_runs(name, horizons, regrets, STYLES[name])
+        for name, regrets in losses.items()
     ]
     start = losses["Nash, product"][:, 0].mean()
     rate = start * (horizons / horizons[0]) ** (2 / 3)
@@ -320,9 +323,7 @@ def _lines(losses: dict[str, Floats]) -> tuple[figures.Line, ...]:
 def _ranks(place: str, given: dict[str, Floats]) -> figures.Panel:
     """Return a panel of what users get, from the worst off to the best off."""
     lines = tuple(
-        figures.line_of_runs(
-            name, np.arange(1, utilities.shape[1] + 1), utilities, list(WELFARES).index(name)
-        )
+        figures.line_of_runs(name, np.arange(1, utilities.shape[1] + 1), utilities, STYLES[name])
         for name, utilities in given.items()
     )
     return figures.Panel(place, lines, "users, the worst off first", "utility")
