@@ -56,7 +56,7 @@ SIDE = 8  # D = K
 HORIZONS = tuple(10**power for power in range(5, 9))
 MOST_EPSILON = 0.19
 FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of 0.19 (T / 10^4)^(-1/3), the epsilons
-LENGTHS = 0.05 * 4.0 ** np.arange(-4, 5)  # of T^(2/3), the numbers of duels of a pair
+LENGTHS = 0.05 * 4.0 ** np.arange(-9, 5)  # of T^(2/3), the duels of a pair; at least one
 BETTER = 0.8  # how surely good arms beat bad ones where Borda is hard
 MIDWAY = 7 / 12  # between 1/2, as T^(1/2) has it, and 2/3
 REPEATS = 4  # with other answers, in a run
