@@ -295,6 +295,18 @@ def test_the_scoring_is_what_arms_are_worth(run: Run) -> None:
     assert said("--scoring", "borda")[0] == settings | {"scoring": "borda"}
 
 
+def test_learners_learn_the_scoring(run: Run) -> None:
+    def identifying(*arguments: str) -> float:
+        found = json.loads(run(*SMALL, "--learner", "fair-etc", "--json", *arguments).out)
+        return float(found["learners"][0]["identifying_rounds"]["mean"])
+
+    assert identifying() > 0
+    assert identifying("--scoring", "borda") == 0
+    result = run(*SMALL, "--scoring", "copeland")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error: no learner learns copeland scores")
+
+
 def test_an_instance_without_winners_can_be_scored_otherwise(run: Run) -> None:
     Instance([[[0.5, 0.5], [0.5, 0.5]]]).save("no_winner.json")
     options = ["--rounds", "50", "--runs", "1", "--learner", "uniform"]

@@ -47,6 +47,20 @@ def stratified(n: int, users: int, rng: np.random.Generator) -> Floats:
     return np.asarray((strata + rng.random((n, users))) / n)
 
 
+def in_proportion(weights: Floats, n: int, rng: np.random.Generator) -> Ints:
+    """Return how many of n draws are of each kind, about in proportion to the weights."""
+    edges = np.minimum(np.cumsum(weights) * n + rng.random(), n).astype(np.int64)
+    counts = np.diff(edges, prepend=0)
+    counts[weights.argmax()] += n - counts.sum()
+    return counts
+
+
+def evenly_spaced(drawn: Floats, n: int, rng: np.random.Generator) -> Floats:
+    """Return n of the draws, evenly spaced, from a random one on."""
+    kept = len(drawn)
+    return np.asarray(drawn[(np.arange(n) * kept // n + rng.integers(kept)) % kept])
+
+
 @dataclass(frozen=True, eq=False)
 class Estimates:
     """What each user gets from a policy; 1 is the user's own favourite all the time.

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairduel._arrays import Floats
 from fairduel.inference.independent import JEFFREYS
-from fairduel.inference.posterior import DRAWS, Posterior
+from fairduel.inference.posterior import DRAWS, Posterior, evenly_spaced, in_proportion
 from fairduel.inference.strengths import HYPOTHESES, weigh_strengths
 from fairduel.scorings import SCORINGS
 
@@ -37,9 +37,8 @@ class Preferences(Posterior):
 
     def sample(self, rng: np.random.Generator, n: int = DRAWS) -> Floats:
         """Draw scores (n, D, K): those kept, evenly spaced, or new ones if these are too few."""
-        kept = len(self.drawn)
-        if n <= kept:
-            return np.asarray(self.drawn[(np.arange(n) * kept // n + rng.integers(kept)) % kept])
+        if n <= len(self.drawn):
+            return evenly_spaced(self.drawn, n, rng)
         return _score(_draw(self.wins, self.weights, n, rng), self.scoring, self.wins.shape[1])
 
     def without_winner(self) -> tuple[int, ...]:
@@ -86,9 +85,7 @@ def _draw(wins: Floats, weights: Floats, n: int, rng: np.random.Generator) -> Fl
 
     users, arms, _ = wins.shape
     i, j = np.triu_indices(arms, 1)
-    edges = np.minimum(np.cumsum(weights) * n + rng.random(), n).astype(np.int64)
-    counts = np.diff(edges, prepend=0)
-    counts[weights.argmax()] += n - counts.sum()
+    counts = in_proportion(weights, n, rng)
     won, lost = wins[:, i, j] + JEFFREYS, wins[:, j, i] + JEFFREYS
     parts = [rng.beta(won, lost, (int(counts[0]), *won.shape))]
     for (spread, residual), count in zip(HYPOTHESES.tolist(), counts[1:].tolist(), strict=True):

@@ -9,7 +9,13 @@ import numpy as np
 
 from fairduel._arrays import Floats, Ints
 from fairduel.inference.independent import known_winners
-from fairduel.inference.posterior import DRAWS, Posterior, stratified
+from fairduel.inference.posterior import (
+    DRAWS,
+    Posterior,
+    evenly_spaced,
+    in_proportion,
+    stratified,
+)
 
 SPREADS = (0.5, 1.0, 2.0, 4.0)  # of strengths, in log-odds
 RESIDUALS = (0.0, 0.5)  # by which single pairs deviate, in log-odds
@@ -42,9 +48,8 @@ class Strengths(Posterior):
 
     def sample(self, rng: np.random.Generator, n: int = DRAWS) -> Floats:
         """Draw scores (n, D, K): those kept, evenly spaced, or new ones if these are too few."""
-        kept = len(self.drawn)
-        if n <= kept:
-            return np.asarray(self.drawn[(np.arange(n) * kept // n + rng.integers(kept)) % kept])
+        if n <= len(self.drawn):
+            return evenly_spaced(self.drawn, n, rng)
         return _draw(self.wins, self.known, self.weights, n, rng).scores[:n]
 
 
@@ -100,9 +105,7 @@ def _draw(wins: Floats, known: Ints, weights: Floats, n: int, rng: np.random.Gen
 
     users, arms, _ = wins.shape
     half = (n + 1) // 2
-    edges = np.minimum(np.cumsum(weights) * half + rng.random(), half).astype(np.int64)
-    counts = np.diff(edges, prepend=0)
-    counts[weights.argmax()] += half - counts.sum()
+    counts = in_proportion(weights, half, rng)
     parts = []
     for (spread, residual), count in zip(HYPOTHESES.tolist(), counts.tolist(), strict=True):
         if count > 0:

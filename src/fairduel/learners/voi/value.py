@@ -104,8 +104,8 @@ def _(
     """
     from fairduel.kernels import voi
 
-    few = len(posterior.drawn) if not welfare.slow else 2 * FEW_PAIRS
-    moves, chances = posterior.drawn[:few] - posterior.scores, posterior.chances[:few]
+    every = max(1, len(posterior.drawn) // (2 * FEW_PAIRS)) if welfare.slow else 1
+    moves, chances = posterior.drawn[::every] - posterior.scores, posterior.chances[::every]
     pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
     shifts = (chances - chances.mean(axis=0)).transpose(1, 2, 0)  # (D, P, n)
     variances = np.maximum((shifts**2).mean(axis=2), 1e-12)
