@@ -1,24 +1,26 @@
-"""A team of four finds out where to have lunch: eight places, 200 days, and people skip votes.
+"""Where does the team have lunch today? Everybody answers a few questions, and a place is drawn.
 
-    python examples/lunch.py           the votes are made up
-    python examples/lunch.py --live    you type them, for as many days as you like
+    python examples/lunch.py                        the people and their votes are made up
+    python examples/lunch.py lunch.json --people Ann Bob Cleo --places noodles curry salad soup
+    python examples/lunch.py lunch.json             go on the next day
 
-Every day two places are named and whoever feels like it says which one they would rather go to.
-Places are then taken in turn so that the product of everybody's satisfaction is highest.
+Questions cost only time, so each person is asked what is most worth knowing of them. Places are
+drawn so that the product of everybody's satisfaction is highest in the long run. All votes are kept
+in the file, which is written after every answer.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 
 import numpy as np
 
-from fairduel import TIE, Duel, Session
+from fairduel import TIE, InputError, Session
 
 PEOPLE = ["Ann", "Bob", "Cleo", "Dan"]
 PLACES = ["noodles", "curry", "salad", "pizza", "tacos", "soup", "sushi", "canteen"]
-DAYS = 200
-VOTES = 0.7  # how often a person answers at all
 
 # How much each person likes each place; only the made-up votes know it.
 LIKES = np.array(
@@ -31,101 +33,102 @@ LIKES = np.array(
 )
 
 
-def made_up_votes(duel: Duel, rng: np.random.Generator) -> dict[str, str | None]:
-    """What people say, if they say anything: the better liked, the likelier."""
-    left, right = PLACES.index(duel.left), PLACES.index(duel.right)
-    said: dict[str, str | None] = {}
-    for person, likes in zip(PEOPLE, LIKES, strict=True):
-        chance = 1.0 / (1.0 + np.exp(1.5 * (likes[right] - likes[left])))
-        choice = duel.left if rng.random() < chance else duel.right
-        said[person] = choice if rng.random() < VOTES else "skip"
-    return said
+def made_up_vote(person: str, left: str, right: str, rng: np.random.Generator) -> str:
+    """What somebody says: the better liked, the likelier."""
+    likes = LIKES[PEOPLE.index(person)]
+    ahead = likes[PLACES.index(left)] - likes[PLACES.index(right)]
+    return left if rng.random() < 1.0 / (1.0 + np.exp(-1.5 * ahead)) else right
 
 
-def typed_vote(duel: Duel, person: str) -> str | None:
-    """What a person types: a place, 1 or 2 for it, "tie", or nothing at all to skip."""
-    meant = {"1": duel.left, "2": duel.right, "": None, TIE: TIE}
-    meant |= {place: place for place in (duel.left, duel.right)}
+def typed_vote(left: str, right: str) -> str:
+    """What somebody types: 1 or 2, the place itself, "tie", or nothing to skip."""
+    meant = {"1": left, "2": right, "": "skip", TIE: TIE, left.lower(): left, right.lower(): right}
     while True:
-        said = input(f"  {person}: ").strip().lower()
+        said = input(f"  {left} (1) or {right} (2)? ").strip().lower()
         if said in meant:
             return meant[said]
-        print(f"  Type 1 for {duel.left}, 2 for {duel.right}, tie, or nothing to skip.")
+        print(f"  Type 1 for {left}, 2 for {right}, tie, or nothing to skip.")
 
 
 def report(session: Session) -> None:
-    """What a person wants to see."""
+    """What a team wants to see."""
     seen = session.outlook()
     turns = sorted(((p, place) for place, p in seen.policy.items() if p > 0.005), reverse=True)
-    print(f"\nAfter {days(session.rounds)}")
-    print(
-        "  Go to " + ", ".join(f"{place} {share:.0%}" for share, place in turns) + " of the time."
-    )
-    for person, utility in seen.utilities.items():
+    shares = ", ".join(f"{place} {share:.0%}" for share, place in turns)
+    print(f"\nGo to {shares} of the time.")
+    for person, gets in seen.utilities.items():
         if seen.favourites[person] is not None:
             print(
-                f"  {person:5s} gets {utility.mean:4.0%} of always having "
-                f"{seen.favourites[person]}, "
-                f"most likely between {utility.low:.0%} and {utility.high:.0%}."
+                f"  {person} gets {gets.mean:.0%} of always having {seen.favourites[person]}, "
+                f"most likely between {gets.low:.0%} and {gets.high:.0%}."
             )
     for remark in seen.remarks:  # about those whose favourite is not clear, or not known yet
         print(f"  {remark}")
-    print(f"  With probability {seen.near_best:.0%} no other plan is more than 1 % better.")
-    print(f"  {whether_to_ask(session, seen.duels_worth_asking)}")
-    print(f"  {seen.why}")
-
-
-def whether_to_ask(session: Session, more: int) -> str:
-    """What the number of duels that are worth asking means."""
-    if more:
-        return f"Keep asking for about {days(more)} more."
-    if session.horizon is not None and session.rounds >= session.horizon:
-        return f"The {days(session.horizon)} are over: that is the best guess."
-    return (
-        "It is time to stop asking: even if there is a better plan, the days to come would not "
-        "make up for the poor lunches that it takes to find it."
+    share = seen.share
+    print(
+        f"  This should give {share.mean:.0%} of the best that could be had "
+        f"({share.low:.0%} to {share.high:.0%})."
     )
+    print("  No more questions are needed." if seen.enough else "  More answers would help.")
 
 
-def days(count: int) -> str:
-    return f"{count} day" if count == 1 else f"{count} days"
-
-
-def scripted() -> None:
-    """All the days, with made-up votes."""
-    rng = np.random.default_rng(7)
-    session = Session(PEOPLE, PLACES, horizon=DAYS, seed=1)
-    for day in range(1, DAYS + 1):
-        duel = session.ask()
-        if duel.vote:
-            session.tell(duel, made_up_votes(duel, rng))
-        if day in (1, 10, 50, 150, DAYS):
+def made_up() -> None:
+    """Nine questions each, with made-up votes."""
+    session, rng = Session(PEOPLE, PLACES, seed=1), np.random.default_rng(7)
+    for answers in range(1, 10):
+        for person in PEOPLE:
+            question = session.question(person)
+            assert question is not None
+            said = made_up_vote(person, question.left, question.right, rng)
+            session.vote(person, question.left, question.right, said)
+        if answers in (3, 9):
+            print(f"\nAfter {answers} answers each", end="")
             report(session)
 
 
-def live(seed: int | None = None) -> None:
-    """Day after day until somebody ends the input; nobody knows how many days there will be."""
-    session = Session(PEOPLE, PLACES, seed=seed)
-    print("Type 1 or 2, tie, or nothing to skip. Ctrl-D (Ctrl-Z and Enter on Windows) ends it.")
+def today(file: str, people: list[str], places: list[str], questions: int) -> None:
+    """Ask whoever is here, and draw a place."""
+    session = Session.load(file) if os.path.exists(file) else Session(people, places)
+    for name in people:
+        session.add_user(name)
+    for name in places:
+        session.add_arm(name)
+    session.save(file)
+    print("Type 1 or 2, tie, or nothing to skip. Ctrl-D (Ctrl-Z and Enter on Windows) ends asking.")
     try:
-        while True:
-            duel = session.ask()
-            if duel.vote:
-                print(f"\nDay {duel.id}: {duel.left} (1) or {duel.right} (2)?")
-                for person in PEOPLE:
-                    session.tell(duel, {person: typed_vote(duel, person)})
-                report(session)
-            else:
-                input(f"\nDay {duel.id}: {duel.left}, and nothing to ask. Enter goes on. ")
+        for person in session.users:
+            print(f"\n{person}:")
+            for _ in range(questions):
+                question = session.question(person)
+                if question is None:
+                    print("  You have answered everything.")
+                    break
+                said = typed_vote(question.left, question.right)
+                session.vote(person, question.left, question.right, said)
+                session.save(file)
     except (EOFError, KeyboardInterrupt):
-        report(session)
+        print()
+    report(session)
+    policy = session.recommend().policy
+    place = np.random.default_rng().choice(list(policy), p=list(policy.values()))
+    print(f"\nToday: {place}")
 
 
 def main() -> None:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--live", action="store_true", help="type the votes by hand")
-    live() if parser.parse_args().live else scripted()
+    parser.add_argument("file", nargs="?", help="where the votes are kept")
+    parser.add_argument("--people", nargs="+", default=[], help="who votes, or joins")
+    parser.add_argument("--places", nargs="+", default=[], help="where to go, or new places")
+    parser.add_argument("--questions", type=int, default=3, help="for each today (default: 3)")
+    given = parser.parse_args()
+    try:
+        if given.file is None:
+            made_up()
+        else:
+            today(given.file, given.people, given.places, given.questions)
+    except InputError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -7,92 +7,54 @@ from pathlib import Path
 
 import pytest
 
-from fairduel import Duel, Session
+from fairduel import Session
 
 LUNCH = str(Path(__file__).parent.parent / "examples" / "lunch.py")
-NAMES = runpy.run_path(LUNCH)
+NEW = ["--people", "Ann", "Bob", "--places", "noodles", "curry", "soup"]
 
 
-def type_in(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+def lunch(monkeypatch: pytest.MonkeyPatch, *arguments: str, typed: str = "") -> None:
+    monkeypatch.setattr(sys, "argv", ["lunch.py", *arguments])
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    runpy.run_path(LUNCH, run_name="__main__")
 
 
 def test_lunch(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(sys, "argv", ["lunch.py"])
-    runpy.run_path(LUNCH, run_name="__main__")
-    reports = capsys.readouterr().out.strip().split("\n\n")
-    starts = [report.partition("\n")[0] for report in reports]
-    assert starts == ["After 1 day", *(f"After {n} days" for n in (10, 50, 150, 200))]
-    assert "Keep asking for about" in reports[0]
-    assert "The 200 days are over" in reports[-1]
+    lunch(monkeypatch)
+    first, last = capsys.readouterr().out.strip().split("\n\n")
+    assert first.startswith("After 3 answers each\nGo to ")
     for person in ("Ann", "Bob", "Cleo", "Dan"):
-        assert f"  {person:5s} gets " in reports[-1]
+        assert f"  {person} gets " in last
+    assert "More answers would help." in first
+    assert "of the best that could be had (" in last
 
 
-def first_duel() -> tuple[int, Duel]:
-    """A seed with which people are asked on the first day, and what they are asked."""
-    for seed in range(100):
-        duel = Session(NAMES["PEOPLE"], NAMES["PLACES"], seed=seed).ask()
-        if duel.vote:
-            return seed, duel
-    raise AssertionError
-
-
-def test_lunch_by_hand(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Ann and Cleo take what is first, Bob skips, and Dan cannot decide; then they go home."""
-    seed, duel = first_duel()
-    type_in(monkeypatch, "1", "", duel.left.upper(), " tie ")
-    NAMES["live"](seed)
-    first, last = capsys.readouterr().out.split("\nAfter ")[1:]
-    assert first.startswith("1 day\n")
-    for report in (first, last):
-        for person in ("Ann", "Cleo"):
-            assert f"of always having {duel.left}," in line_of(person, report)
-        for person in ("Bob", "Dan"):
-            assert line_of(person, report) == f"  Nothing is known yet about what {person} likes."
-
-
-def test_lunch_by_hand_tells_what_can_be_typed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_team_uses_it_for_days(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seed, duel = first_duel()
-    type_in(monkeypatch, "whatever", "2")
-    NAMES["live"](seed)
+    file = str(tmp_path / "lunch.json")
+    lunch(monkeypatch, file, *NEW, "--questions", "2", typed="1\n2\nno\ntie\n\n")
     said = capsys.readouterr().out
-    assert said.count(f"Type 1 for {duel.left}, 2 for {duel.right}, tie, or nothing") == 1
-    assert f"of always having {duel.right}," in line_of("Ann", said)
+    assert "tie, or nothing to skip." in said
+    assert said.strip().rpartition("\n")[2].removeprefix("Today: ") in ("noodles", "curry", "soup")
+    kept = Session.load(file)
+    assert kept.users == ("Ann", "Bob")
+    assert len(kept._votes.voted) == 4
+    lunch(monkeypatch, file, "--people", "Cleo", "--places", "tacos", typed="1\n")
+    grown = Session.load(file)
+    assert grown.users == ("Ann", "Bob", "Cleo")
+    assert "tacos" in grown.arms
+    assert len(grown._votes.voted) == 5
 
 
-def test_lunch_with_nobody_there(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_team_that_is_through_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    type_in(monkeypatch)
-    monkeypatch.setattr(sys, "argv", ["lunch.py", "--live"])
-    runpy.run_path(LUNCH, run_name="__main__")
-    said = capsys.readouterr().out
-    assert said.count("Nothing is known yet about what") == 4
-    assert " gets " not in said
+    lunch(monkeypatch, str(tmp_path / "l.json"), *NEW, "--questions", "4", typed="1\n" * 6)
+    assert capsys.readouterr().out.count("You have answered everything.") == 2
 
 
-def line_of(person: str, report: str) -> str:
-    """The line of a report that is about a person."""
-    (line,) = (line for line in report.splitlines() if f"{person} " in line and ": " not in line)
-    return line
-
-
-def test_lunch_waits_on_days_without_a_vote(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Whoever agrees about everything is soon asked nothing, and the days still do not fly by."""
-    asked: list[str] = []
-
-    def one_each_time(prompt: str = "") -> str:
-        asked.append(prompt)
-        if len(asked) > 40:
-            raise KeyboardInterrupt
-        return "1"
-
-    monkeypatch.setattr("builtins.input", one_each_time)
-    NAMES["live"](1)
-    assert any("nothing to ask" in prompt for prompt in asked)
-    assert capsys.readouterr().out.count("\nDay ") <= 11
+def test_bad_names_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit, match="no users are given"):
+        lunch(monkeypatch, str(tmp_path / "lunch.json"))
+    assert not list(tmp_path.iterdir())

@@ -252,7 +252,7 @@ class Chatterer(Copier):
     """Explains what it said that it would not."""
 
     def outlook(self, state: State) -> Outlook:
-        return Outlook(0.5, 0)
+        return Outlook(0.5, 0.4, 0.6, 0.1)
 
 
 class Optimist(Copier):
@@ -261,7 +261,7 @@ class Optimist(Copier):
     explains = True
 
     def outlook(self, state: State) -> Outlook:
-        return Outlook(1.5, 0)
+        return Outlook(1.5, 1.0, 2.0, 0.1)
 
 
 class Mumbler(Copier):
@@ -270,7 +270,7 @@ class Mumbler(Copier):
     explains = True
 
     def outlook(self, state: State) -> Outlook:
-        return Outlook(0.5, 0)
+        return Outlook(0.5, 0.4, 0.6, 0.1)
 
     def rationale(self, state: State, shown: tuple[int, int] | None) -> Rationale:
         return Rationale("scores", pair=None)
