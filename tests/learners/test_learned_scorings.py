@@ -18,6 +18,7 @@ from fairduel.inference.estimates import empirical_borda
 from fairduel.kernels import bradley_terry, course
 from fairduel.learners import BradleyTerryThompson, FairEpsilonGreedy, FairETC, FairVOI
 from fairduel.learners.phases import all_pairs
+from fairduel.live import advise
 from fairduel.offers import Duels
 from fairduel.scorings import borda
 from fairduel.tally import Tally
@@ -211,6 +212,23 @@ def test_sessions_keep_it_in_their_files(tmp_path: Path) -> None:
         assert loaded.learner == learner
         assert loaded.recommend().policy == session.recommend().policy
         assert [loaded.ask() for _ in range(3)] == [session.ask() for _ in range(3)]
+
+
+def test_votes_outside_of_duels_are_scored_too() -> None:
+    """Everybody's second choice is worth nothing by the paper's scores, and is best by Borda."""
+    wins = np.zeros((3, 4, 4))
+    for user, order in enumerate(([0, 3, 2, 1], [1, 3, 2, 0], [2, 3, 0, 1])):
+        for place, arm in enumerate(order):
+            wins[user, arm, order[place + 1 :]] = 20.0
+    by_borda, by_winners = advise(wins, scoring="borda"), advise(wins)
+    assert by_borda.policy.argmax() == 3
+    assert by_borda.policy[3] > 0.9
+    assert by_winners.policy[3] < 0.5
+    assert by_borda.worth.shape == (3, 4, 4)
+    assert (by_borda.worth >= 0.0).all()
+    assert by_borda.favourites.tolist() == [0, 1, 2]
+    with pytest.raises(InputError, match="no learner learns copeland"):
+        advise(wins, scoring="copeland")
 
 
 def test_under_borda_everybody_has_a_favourite() -> None:

@@ -9,13 +9,22 @@ import numpy as np
 
 from fairduel._arrays import Floats, Ints
 from fairduel.errors import InputError
-from fairduel.inference import Estimates, estimate_utilities, infer_pairs
+from fairduel.inference import (
+    Estimates,
+    Posterior,
+    Preferences,
+    Strengths,
+    estimate_utilities,
+    infer_pairs,
+    infer_preferences,
+)
 from fairduel.inference.alike import infer_alike
 from fairduel.inference.mixed import weigh
 from fairduel.learners.learner import Outlook
 from fairduel.learners.voi.candidates import candidates
 from fairduel.learners.voi.prospects import prospects
 from fairduel.learners.voi.value import gains_by_user
+from fairduel.scorings import check_learnable
 from fairduel.welfare import Nash, Welfare
 
 MOST = 5_000_000  # users times arms squared: what fits into some hundred megabytes
@@ -43,12 +52,14 @@ def advise(
     *,
     welfare: Welfare | None = None,
     winners: Sequence[int | None] | None = None,
+    scoring: str = "condorcet",
     seed: int = 0,
 ) -> Advice:
     """Return what votes say: ``wins[d, i, j]`` is how often user d preferred i to j.
 
     A tie is half a win each. Users may be alike, which the votes show. winners: those users'
-    winners that are known. The same votes and seed give the same advice.
+    winners that are known. scoring: by which arms are scored; under others than the paper's, users
+    are taken one by one. The same votes and seed give the same advice.
     """
     users, arms, _ = wins.shape
     if users * arms * arms > MOST:
@@ -58,11 +69,10 @@ def advise(
         )
     welfare = Nash() if welfare is None else welfare
     rng = np.random.default_rng([seed, round(2.0 * float(wins.sum()))])
-    alike, pairs = infer_alike(wins, winners), infer_pairs(wins, winners)
-    posterior = weigh([(alike.log_evidence, alike), (pairs.log_evidence(), pairs)])
+    posterior, worthy = _infer(wins, winners, scoring)
     policy = candidates(posterior, welfare, rng)[0][0]
     estimates = estimate_utilities(posterior, policy, posterior.sample(rng))
-    gains, speeds = gains_by_user(alike, welfare, policy)
+    gains, speeds = gains_by_user(worthy, welfare, policy)
     worth = gains * speeds
     return Advice(
         policy=policy,
@@ -71,6 +81,17 @@ def advise(
         outlook=prospects(posterior, welfare, policy, wins.sum(axis=(1, 2)), rng),
         worth=worth + worth.transpose(0, 2, 1),
     )
+
+
+def _infer(
+    wins: Floats, winners: Sequence[int | None] | None, scoring: str
+) -> tuple[Posterior, Strengths | Preferences]:
+    """Return the posterior, and the part of it that says what answers are worth."""
+    if check_learnable(scoring) != "condorcet":
+        found = infer_preferences(wins, scoring, round(2.0 * float(wins.sum())))
+        return found, found
+    alike, pairs = infer_alike(wins, winners), infer_pairs(wins, winners)
+    return weigh([(alike.log_evidence, alike), (pairs.log_evidence(), pairs)]), alike
 
 
 def find_favourites(

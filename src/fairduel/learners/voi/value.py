@@ -92,23 +92,8 @@ def _(
     left: float,
     rng: np.random.Generator,
 ) -> InformationValue:
-    """Split what may be learned among pairs, whatever the law of preferences and scores.
-
-    A pair's probability p moves a score s by Cov(s, p) / Var(p) for each unit, and half of p is
-    resolved by E[p (1 - p)] / Var(p) answers.
-    """
-    every = max(1, len(posterior.drawn) // (2 * FEW_PAIRS)) if welfare.slow else 1
-    moves, chances = posterior.drawn[::every] - posterior.scores, posterior.chances[::every]
-    pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
-    shifts = (chances - chances.mean(axis=0)).transpose(1, 2, 0)  # (D, P, n)
-    variances = np.maximum((shifts**2).mean(axis=2), 1e-12)
-    noises = np.maximum((chances * (1.0 - chances)).mean(axis=0), 1e-12)
-    joint = shifts @ moves.transpose(1, 0, 2) / len(moves)
-    pulled = shifts @ (scales[:, None, None] * pulls).transpose(1, 0, 2)
-    i, j = np.triu_indices(len(policy), 1)
-    gains, speeds = np.zeros((2, *posterior.wins.shape))
-    gains[:, i, j] = np.maximum((joint * pulled).sum(axis=2) / variances, 0.0)
-    speeds[:, i, j] = answer_rates(tally)[:, None] * variances / noises
+    gains, speeds = gains_by_user(posterior, welfare, policy)
+    speeds = speeds * answer_rates(tally)[:, None, None]
     slope, limit = _over_users(gains, speeds)
     arm_slope, arm_limit = _unlikely_arms(posterior, welfare, policy, speeds)
     slope, limit = np.maximum(slope, arm_slope), np.maximum(limit, arm_limit)
@@ -144,12 +129,16 @@ def _unlikely_arms(
     return slope / best, limit / best
 
 
-def gains_by_user(posterior: Strengths, welfare: Welfare, policy: Floats) -> tuple[Floats, Floats]:
+def gains_by_user(
+    posterior: Strengths | Preferences, welfare: Welfare, policy: Floats
+) -> tuple[Floats, Floats]:
     """Draw what may be learned, and split what it gains among users and pairs.
 
     Returns gains (D, K, K), i < j, of knowing the pair, and the speeds: m answers gain
     m v / (1 + m v) of it.
     """
+    if isinstance(posterior, Preferences):
+        return _gains_by_chances(posterior, welfare, policy)
     from fairduel.kernels import voi
 
     few = MOST_DRAWS if not welfare.slow else 2 * FEW_PAIRS
@@ -159,6 +148,29 @@ def gains_by_user(posterior: Strengths, welfare: Welfare, policy: Floats) -> tup
         pulls, posterior.strengths[:few], posterior.shifts[:few], moves, scales
     )
     return found
+
+
+def _gains_by_chances(
+    posterior: Preferences, welfare: Welfare, policy: Floats
+) -> tuple[Floats, Floats]:
+    """Return gains and speeds, whatever the law of preferences and scores.
+
+    A pair's probability p moves a score s by Cov(s, p) / Var(p) for each unit, and half of p is
+    resolved by E[p (1 - p)] / Var(p) answers.
+    """
+    every = max(1, len(posterior.drawn) // (2 * FEW_PAIRS)) if welfare.slow else 1
+    moves, chances = posterior.drawn[::every] - posterior.scores, posterior.chances[::every]
+    pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
+    shifts = (chances - chances.mean(axis=0)).transpose(1, 2, 0)  # (D, P, n)
+    variances = np.maximum((shifts**2).mean(axis=2), 1e-12)
+    noises = np.maximum((chances * (1.0 - chances)).mean(axis=0), 1e-12)
+    joint = shifts @ moves.transpose(1, 0, 2) / len(moves)
+    pulled = shifts @ (scales[:, None, None] * pulls).transpose(1, 0, 2)
+    i, j = np.triu_indices(len(policy), 1)
+    gains, speeds = np.zeros((2, *posterior.wins.shape))
+    gains[:, i, j] = np.maximum((joint * pulled).sum(axis=2) / variances, 0.0)
+    speeds[:, i, j] = variances / noises
+    return gains, speeds
 
 
 def _pulls(
