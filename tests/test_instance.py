@@ -16,6 +16,7 @@ from fairduel._arrays import Floats
 from fairduel._names import comparable
 from fairduel.errors import InputError
 from fairduel.instance import Instance
+from fairduel.scorings import SCORINGS
 
 # Ann's winner is "tea"; bob goes round in a circle.
 ANN = [[0.5, 0.8, 0.6], [0.2, 0.5, 0.3], [0.4, 0.7, 0.5]]
@@ -79,37 +80,27 @@ def test_users_without_a_winner_are_named() -> None:
         _ = three.scores
 
 
-def test_a_reference_for_users_without_a_winner() -> None:
-    """The arm whose worst duel is best; scores relative to it are at most 1."""
-    circle = [[0.5, 0.9, 0.4], [0.1, 0.5, 0.8], [0.6, 0.2, 0.5]]
-    instance = Instance([ANN, circle, BOB], ["ann", "cid", "bob"], reference="maximin")
-    assert instance.without_winner == ("cid", "bob")
-    assert instance.references.tolist() == [0, 0, 0]  # Bob's are all as bad: the first
-    np.testing.assert_allclose(instance.scores, [[1, 0.4, 0.8], [1, 0.2, 1], [1, 0.2, 1]])
-    with pytest.raises(InputError, match=r"^users 'cid' and 'bob' have no Condorcet winner"):
+def test_scores_are_those_of_the_scoring() -> None:
+    for name, scoring in SCORINGS.items():
+        instance = Instance(TENSOR, scoring=name)
+        np.testing.assert_array_equal(instance.scores, scoring.score(np.array(TENSOR)))
+        assert instance == Instance(TENSOR).scored_by(name)
+
+
+def test_a_scoring_for_users_without_a_winner() -> None:
+    instance = Instance([ANN, BOB], ["ann", "bob"], scoring="borda")
+    assert instance.without_winner == ("bob",)
+    np.testing.assert_allclose(instance.scores, [[1.0, 0.55, 0.85], [1.0, 1.0, 1.0]])
+    with pytest.raises(InputError, match=r"^user 'bob' has no Condorcet winner"):
         _ = instance.winners
 
 
-@given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 2**32))
-def test_a_winner_is_the_reference_whatever_is_allowed(users: int, arms: int, seed: int) -> None:
-    tensor = some_tensor(users, arms, seed)
-    instance = Instance(tensor, reference="maximin")
-    for d, matrix in enumerate(tensor):
-        reference = instance.references[d]
-        assert matrix[reference].min() == max(row.min() for row in matrix)
-        if instance.has_winner[d]:
-            assert Instance([matrix]).winners.tolist() == [reference]
-            np.testing.assert_array_equal(Instance([matrix]).scores[0], instance.scores[d])
-    assert instance.scores.max() == 1.0
-
-
-def test_everybody_has_a_reference_by_the_paper_only_if_a_winner() -> None:
+def test_everybody_has_scores_by_the_paper_only_if_a_winner() -> None:
     assert Instance(TENSOR).without_winner == ()
-    assert Instance(TENSOR).references.tolist() == [0, 1]
-    with pytest.raises(InputError, match="or give reference='maximin'"):
-        _ = Instance([BOB]).references
-    with pytest.raises(InputError, match="the reference is 'best': use condorcet or maximin"):
-        Instance([BOB], reference="best")
+    with pytest.raises(InputError, match="or take a scoring that needs none, like scoring='borda'"):
+        _ = Instance([BOB]).scores
+    with pytest.raises(InputError, match="scoring is 'best': use condorcet, maximin, borda or"):
+        Instance([BOB], scoring="best")
 
 
 def test_a_tie_at_one_half_is_no_win() -> None:
@@ -150,7 +141,7 @@ def test_equal_by_content() -> None:
     assert instance != Instance(TENSOR, users=["a", "b"])
     assert instance != Instance(TENSOR, arms=["a", "b", "c"])
     assert instance != Instance([ANN, ANN])
-    assert instance != Instance(TENSOR, reference="maximin")
+    assert instance != Instance(TENSOR, scoring="maximin")
     assert instance != "instance"
     negative_zero = [[[0.5, 1.0], [-0.0, 0.5]]]
     assert hash(Instance(negative_zero)) == hash(Instance(np.abs(negative_zero)))
@@ -158,7 +149,7 @@ def test_equal_by_content() -> None:
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_copies_are_equal_and_frozen(copied: Any) -> None:
-    instance = Instance(TENSOR, ["ann", "bob"], reference="maximin")
+    instance = Instance(TENSOR, ["ann", "bob"], scoring="maximin")
     twin = copied(instance)
     assert twin == instance
     assert not twin.preferences.flags.writeable
@@ -245,8 +236,8 @@ def test_saved_and_loaded_to_the_bit(
     users = data.draw(st.lists(names, min_size=1, max_size=3, unique_by=comparable))
     arms = data.draw(st.lists(names, min_size=1, max_size=4, unique_by=comparable))
     tensor = some_tensor(len(users), len(arms), data.draw(st.integers(0, 2**32)))
-    reference = data.draw(st.sampled_from(["condorcet", "maximin"]))
-    instance = Instance(tensor, users, arms, reference)
+    scoring = data.draw(st.sampled_from(list(SCORINGS)))
+    instance = Instance(tensor, users, arms, scoring)
     path = tmp_path_factory.mktemp("saved") / f"file{suffix}"
     instance.save(path)
     loaded = Instance.load(str(path))
@@ -283,8 +274,10 @@ def test_json_written_by_hand(tmp_path: Path) -> None:
     assert Instance.load(path) == Instance(TENSOR)
     path.write_text(json.dumps({"preferences": TENSOR, "arms": ["a", "b", "c"]}))
     assert Instance.load(path) == Instance(TENSOR, arms=["a", "b", "c"])
-    path.write_text(json.dumps({"preferences": [BOB], "reference": "maximin"}))
-    assert Instance.load(path) == Instance([BOB], reference="maximin")
+    path.write_text(json.dumps({"preferences": [BOB], "scoring": "maximin"}))
+    assert Instance.load(path) == Instance([BOB], scoring="maximin")
+    path.write_text(json.dumps({"preferences": [BOB], "reference": "maximin"}))  # as it was
+    assert Instance.load(path) == Instance([BOB], scoring="maximin")
 
 
 @pytest.mark.parametrize(
@@ -297,7 +290,7 @@ def test_json_written_by_hand(tmp_path: Path) -> None:
         ('{"version": 2, "preferences": [[[0.5]]]}', "it has version 2 of the format .* update"),
         ('{"users": ["a"]}', 'it has no "preferences"'),
         ('{"preferences": [[[0.5]]], "user": ["a"]}', 'unknown key "user"'),
-        ('{"preferences": [[[0.5]]], "reference": 1}', "the reference is 1: use condorcet or"),
+        ('{"preferences": [[[0.5]]], "scoring": 1}', "the scoring is 1: use condorcet, "),
         ('{"preferences": [[[0.5]]], "users": "a"}', "the users are 'a': give a list"),
         ('{"preferences": [[[0.5]]], "users": ["a", "b"]}', "there are 2 user names for 1 users"),
         ('{"preferences": [[[NaN]]]}', r"preferences\[0, 0, 0\] is nan"),
@@ -383,4 +376,4 @@ def test_notebooks_show_scores() -> None:
     assert ">0.20</td>" in shown
     even = Instance([[[0.5, 0.5], [0.5, 0.5]]])
     assert "without a Condorcet winner" in even._repr_html_()
-    assert "<table>" in Instance(even.preferences, reference="maximin")._repr_html_()
+    assert "<table>" in Instance(even.preferences, scoring="maximin")._repr_html_()

@@ -54,7 +54,7 @@ def test_instance_files_of_version_1_still_load() -> None:
     strict = Instance.load(HERE / "files" / "instance-v1.npz")
     relaxed = Instance.load(HERE / "files" / "instance-v1.json")
     assert strict.users == ("ann", "bob", "cät")
-    assert relaxed.reference == "maximin"
+    assert relaxed.scoring == "maximin"
     assert np.array_equal(strict.preferences, relaxed.preferences)
 
 

@@ -22,11 +22,11 @@ from fairduel._files import AnyPath, read_whole, write_whole
 from fairduel._names import check_names
 from fairduel._tables import Table, as_html
 from fairduel.errors import InputError
+from fairduel.scorings import SCORINGS, beats_all, check_scoring
 
 TOLERANCE = 1e-9
 FORMAT = "fairduel instance"
 VERSION = 1
-REFERENCES = ("condorcet", "maximin")
 
 Array = TypeVar("Array", bound=np.ndarray[Any, Any])
 
@@ -38,30 +38,28 @@ class Instance:
     ``preferences[d, i, j]`` is the probability that user d prefers arm i to arm j. So
     ``P[d, i, j] + P[d, j, i] = 1`` and ``P[d, i, i] = 1/2`` (both to 1e-9; the diagonal is then
     set to 1/2 exactly). ``users`` and ``arms`` are names, by default "user 1", "arm 1" and so
-    on. Two instances with the same numbers, names and reference are equal.
+    on. Two instances with the same numbers, names and scoring are equal.
 
-    A user need not have a Condorcet winner: ``without_winner`` names those who do not.
-    ``reference`` says what their scores are relative to. With "condorcet", as in the paper, they
-    have none, and ``scores`` is an error that names them. With "maximin" it is the arm whose worst
-    duel is best, the first of them if there are several; scores are then at most 1.
+    ``scoring`` says what an arm is worth to a user: "condorcet", as in the paper, "maximin",
+    "borda" or "copeland" (see ``fairduel.scorings``). A user need not have a Condorcet winner:
+    ``without_winner`` names those who do not. With "condorcet" they have no scores, and ``scores``
+    is an error that names them.
     """
 
     preferences: Floats
     users: tuple[str, ...]
     arms: tuple[str, ...]
-    reference: str
+    scoring: str
 
     def __init__(
         self,
         preferences: ArrayLike,
         users: Iterable[str] | None = None,
         arms: Iterable[str] | None = None,
-        reference: str = "condorcet",
+        scoring: str = "condorcet",
     ) -> None:
         tensor = _checked(preferences)
-        if reference not in REFERENCES:
-            raise InputError(f"the reference is {reference!r}: use {' or '.join(REFERENCES)}.")
-        object.__setattr__(self, "reference", reference)
+        object.__setattr__(self, "scoring", check_scoring(scoring))
         object.__setattr__(self, "preferences", _frozen(tensor))
         object.__setattr__(self, "users", _names("user", users, tensor.shape[0]))
         object.__setattr__(self, "arms", _names("arm", arms, tensor.shape[1]))
@@ -86,28 +84,17 @@ class Instance:
             )
             raise InputError(
                 f"{who} no Condorcet winner (no arm is preferred to every other arm with "
-                "probability above 1/2): change those preferences, leave such users out, or give "
-                "reference='maximin'."
+                "probability above 1/2): change those preferences, leave such users out, or take "
+                "a scoring that needs none, like scoring='borda'."
             )
         return _frozen(self._beats_all.argmax(axis=1).astype(np.int64))
 
     @cached_property
-    def references(self) -> Ints:
-        """(D,) The arm that each user's scores are relative to: the winner, if there is one."""
-        if self.reference == "condorcet":
-            return self.winners
-        worst = self.preferences.min(axis=2)
-        own = np.where(self.has_winner[:, None], self._beats_all, worst)
-        return _frozen(own.argmax(axis=1).astype(np.int64))
-
-    @cached_property
     def scores(self) -> Floats:
-        """(D, K) The score of each arm for each user, 2 P[d, i, winner of d] (Section 3.2).
-
-        The winner's own score is exactly 1.
-        """
-        each = np.arange(len(self.users))
-        return _frozen(np.minimum(1.0, 2.0 * self.preferences[each, :, self.references]))
+        """(D, K) The score of each arm for each user, by the scoring; the best has exactly 1."""
+        if self.scoring == "condorcet":
+            _ = self.winners  # or an error that names who has none
+        return _frozen(SCORINGS[self.scoring].score(self.preferences))
 
     @cached_property
     def gap(self) -> float:
@@ -123,12 +110,11 @@ class Instance:
 
     @cached_property
     def _beats_all(self) -> Bools:
-        # Both directions, so that numbers reciprocal only to within TOLERANCE still have at
-        # most one winner.
-        tensor = self.preferences
-        beats = (tensor > 0.5) & (tensor.transpose(0, 2, 1) < 0.5)
-        everyone: Bools = beats.sum(axis=2) == len(self.arms) - 1
-        return everyone
+        return beats_all(self.preferences)
+
+    def scored_by(self, scoring: str) -> Instance:
+        """Return the same preferences with the scores of another scoring."""
+        return Instance(self.preferences, self.users, self.arms, scoring)
 
     def save(self, path: AnyPath) -> None:
         """Write everything to one ``.npz`` or ``.json`` file, whole or not at all.
@@ -143,7 +129,7 @@ class Instance:
         """Read an instance from a ``.npz`` or ``.json`` file.
 
         A JSON file may be written by hand: an object with "preferences" (nested lists) and,
-        optionally, "users" and "arms" (lists of names) and "reference".
+        optionally, "users" and "arms" (lists of names) and "scoring".
         """
         read = {".npz": _from_npz, ".json": _from_json}[_suffix(path)]
         data = read_whole(path)
@@ -155,15 +141,15 @@ class Instance:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance):
             return NotImplemented
-        same_words = (self.users, self.arms, self.reference) == (
+        same_words = (self.users, self.arms, self.scoring) == (
             other.users,
             other.arms,
-            other.reference,
+            other.scoring,
         )
         return same_words and np.array_equal(self.preferences, other.preferences)
 
     def __hash__(self) -> int:
-        return hash((self.users, self.arms, self.reference, self.preferences.tobytes()))
+        return hash((self.users, self.arms, self.scoring, self.preferences.tobytes()))
 
     def __repr__(self) -> str:
         return f"Instance({len(self.users)} users, {len(self.arms)} arms)"
@@ -171,7 +157,7 @@ class Instance:
     def _repr_html_(self) -> str:
         """Return the scores as a table, users in rows; at most 20 of each."""
         named = f"<p>{html.escape(repr(self))}"
-        if self.without_winner and self.reference == "condorcet":
+        if self.without_winner and self.scoring == "condorcet":
             return f"{named}, some without a Condorcet winner</p>"
         few = slice(20)
         rows = [
@@ -183,7 +169,7 @@ class Instance:
 
     def __reduce__(self) -> tuple[type[Instance], tuple[object, ...]]:
         # A copy made by pickle or copy is checked and read-only like the original.
-        return Instance, (self.preferences, self.users, self.arms, self.reference)
+        return Instance, (self.preferences, self.users, self.arms, self.scoring)
 
 
 # Checking
@@ -290,8 +276,8 @@ def _header(instance: Instance) -> dict[str, object]:
         "users": list(instance.users),
         "arms": list(instance.arms),
     }
-    if instance.reference != "condorcet":  # so that versions that know no other can read the rest
-        header["reference"] = instance.reference
+    if instance.scoring != "condorcet":  # so that versions that know no other can read the rest
+        header["scoring"] = instance.scoring
     return header
 
 
@@ -362,10 +348,12 @@ def _fields(content: object) -> dict[str, Any]:
     if "preferences" not in content:
         raise InputError('it has no "preferences": give an instance file.')
     fields = {key: content[key] for key in content if key not in ("format", "version")}
-    unknown = sorted(set(fields) - {"preferences", "users", "arms", "reference"})
+    if "reference" in fields:  # what earlier files call it
+        fields.setdefault("scoring", fields.pop("reference"))
+    unknown = sorted(set(fields) - {"preferences", "users", "arms", "scoring"})
     if unknown:
         raise InputError(
             f'it has the unknown key "{unknown[0]}": use "preferences", "users", "arms" and '
-            '"reference" only.'
+            '"scoring" only.'
         )
     return fields

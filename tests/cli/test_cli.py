@@ -23,6 +23,7 @@ from fairduel.environments import random_instance
 from fairduel.experiments import comparison
 from fairduel.instance import Instance
 from fairduel.paper import groups
+from fairduel.scorings import SCORINGS
 from fairduel.welfare import FrankWolfe
 from fairduel.welfare.registry import by_name
 
@@ -282,6 +283,44 @@ def test_help_says_what_each_welfare_does_to_a_minority(run: Run) -> None:
         assert "a minority below 29% may get nothing at all" in shown
 
 
+def test_the_scoring_is_what_arms_are_worth(run: Run) -> None:
+    def said(*arguments: str) -> tuple[dict[str, Any], float]:
+        found = json.loads(run(*UNIFORM, "--json", *arguments).out)
+        return found["settings"], float(found["learners"][0]["regret"]["mean"])
+
+    settings, regret = said()
+    regrets = {name: said("--scoring", name)[1] for name in SCORINGS}
+    assert regrets["condorcet"] == regrets["maximin"] == regret
+    assert len(set(regrets.values())) == 3
+    assert said("--scoring", "borda")[0] == settings | {"scoring": "borda"}
+
+
+def test_learners_learn_the_scoring(run: Run) -> None:
+    def identifying(*arguments: str) -> float:
+        found = json.loads(run(*SMALL, "--learner", "fair-etc", "--json", *arguments).out)
+        return float(found["learners"][0]["identifying_rounds"]["mean"])
+
+    assert identifying() > 0
+    assert identifying("--scoring", "borda") == 0
+    result = run(*SMALL, "--scoring", "copeland")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error: no learner learns copeland scores")
+
+
+def test_an_instance_without_winners_can_be_scored_otherwise(run: Run) -> None:
+    Instance([[[0.5, 0.5], [0.5, 0.5]]]).save("no_winner.json")
+    options = ["--rounds", "50", "--runs", "1", "--learner", "uniform"]
+    assert run("simulate", "--instance", "no_winner.json", *options).code == 2
+    assert run("simulate", "--instance", "no_winner.json", "--scoring", "borda", *options).code == 0
+
+
+def test_help_says_what_each_scoring_is(run: Run) -> None:
+    for command in ("simulate", "compare"):
+        shown = " ".join(run(command, "--help").out.split())
+        for scoring in SCORINGS.values():
+            assert scoring.summary.partition(" ")[2].rstrip(".") in shown
+
+
 def test_answers_may_be_missing_or_late(run: Run) -> None:
     def said(*arguments: str) -> tuple[dict[str, Any], float]:
         found = json.loads(run(*UNIFORM, "--json", *arguments).out)
@@ -457,6 +496,10 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], run: Ru
             "answers has 2 probabilities for 3 users: give one for each, or one number for all.",
         ),
         (["--delay", "-1"], "delay is -1: give a whole number from 0 to 1,000,000,000,000,000."),
+        (
+            ["--scoring", "brda"],
+            "the scoring is 'brda': use condorcet, maximin, borda or copeland.",
+        ),
         (["--welfare", "NASH"], "there is no welfare 'NASH': did you mean 'nash'?"),
     ],
 )

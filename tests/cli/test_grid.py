@@ -15,7 +15,7 @@ import pytest
 
 from fairduel import FairETC, Learner, cli, random_instance
 from fairduel.cli.grid import Grid, read_grid
-from fairduel.environments import Environment, Paper, Random
+from fairduel.environments import Environment, Paper, Random, Scored
 from fairduel.errors import InputError
 from fairduel.experiments import Checkpoints
 from fairduel.experiments.grid import labelled
@@ -77,6 +77,17 @@ def test_one_value_needs_no_list_and_the_rest_has_defaults(tmp_path: Path) -> No
     (tmp_path / "grid.toml").write_text('environments = "paper"\nrounds = 10')
     grid = read_grid(tmp_path / "grid.toml", {})
     assert grid == dataclasses.replace(Grid(), environments=("paper",), rounds=(10,))
+
+
+def test_a_scoring_is_that_of_all_environments(tmp_path: Path) -> None:
+    (tmp_path / "grid.toml").write_text('environments = ["paper", "random"]\nscoring = "borda"')
+    grid = read_grid(tmp_path / "grid.toml", {"scoring": None})
+    assert grid.arguments()["environments"] == {
+        "paper": Scored(Paper(), "borda"),
+        "random": Scored(Random(), "borda"),
+    }
+    assert "--scoring borda" in grid.command(Path("out"), None)
+    assert "--scoring" not in Grid().command(Path("out"), None)
 
 
 def test_answers_are_one_for_all_or_one_for_each(tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ def test_every_setting_can_be_given(name: str) -> None:
         tuple[int, ...] | None: "1/2",
         tuple[int | None, ...] | None: "1/-/0",
         Welfare: "frank-wolfe",
+        str: "borda",
     }
     kind = type(specs.learner(name))
     fields = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
@@ -301,3 +302,13 @@ def test_own_learners_that_are_none(text: str, said: str) -> None:
 def test_wrong_checkpoints(text: str) -> None:
     with pytest.raises(InputError, match=f"the checkpoints are '{text}': write linear or log"):
         specs.checkpoints(text)
+
+
+def test_learners_learn_the_scoring_unless_they_name_another() -> None:
+    found = specs.learners(
+        ["fair-voi", "fair-etc:scoring=condorcet", "bt-thompson", "uniform"], scoring="borda"
+    )
+    assert [each.scoring for each in found.values()] == ["borda", "condorcet", "borda", "condorcet"]
+    assert specs.learners(["fair-voi"])["fair-voi"] == FairVOI()
+    with pytest.raises(InputError, match="no learner learns copeland scores"):
+        specs.learners(["fair-etc"], scoring="copeland")

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from fairduel._arrays import Floats
 from fairduel.data import sushi_stand_in
 from fairduel.environments import (
+    Random,
+    Scored,
     bradley_terry_instance,
     clustered_instance,
     groups_instance,
@@ -315,6 +317,14 @@ def test_bad_seeds(make: Make, seed: object) -> None:
 def test_bad_settings(call: Callable[[], object], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         call()
+
+
+def test_scored_are_the_same_preferences() -> None:
+    plain, scored = Random(3, 4).draw(2, 10, 5), Scored(Random(3, 4), "borda").draw(2, 10, 5)
+    assert scored == plain.scored_by("borda")
+    assert scored.scoring == "borda"
+    with pytest.raises(InputError, match="the scoring is 'brda': use"):
+        Scored(Random(3, 4), "brda")
 
 
 def test_one_arm() -> None:

@@ -15,7 +15,7 @@ from fairduel.inference import (
     infer_pairs,
     infer_strengths,
 )
-from fairduel.inference.strengths import _HYPOTHESES
+from fairduel.inference.strengths import HYPOTHESES
 from fairduel.instance import Instance
 from fairduel.kernels import strengths as kernels
 
@@ -80,7 +80,7 @@ def test_the_evidence_says_how_people_are() -> None:
     """Transitive answers speak for strengths and the right spread, others for single pairs."""
     like = infer(_answers(bradley_terry_instance(5, 8, seed=1), 300, seed=1))
     assert isinstance(like, Strengths)
-    spreads = _HYPOTHESES[:, 0]
+    spreads = HYPOTHESES[:, 0]
     assert like.weights[spreads == 1.0].sum() > 0.9
     wins = _answers(random_instance(5, 8, seed=1), 300, seed=1)
     assert not isinstance(infer(wins), Strengths)

@@ -98,7 +98,7 @@ def test_samples_are_of_the_fitted_normal() -> None:
     wins = some_wins(2, 4, 5, seed=2)
     _, modes, factors = bradley_terry.fit(wins, 1.0, np.zeros((2, 4)))
     normals = np.random.default_rng(5).standard_normal((200_000, 2, 4))
-    scores = bradley_terry.sample_scores(modes, factors, normals)
+    scores = bradley_terry.sample_scores(modes, factors, normals, False)
     assert (scores.max(axis=2) == 1.0).all()
     assert (scores > 0.0).all()
     theta = np.log(scores / (2.0 - scores))  # relative to the best: differences of arms are left

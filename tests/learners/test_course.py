@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fairduel._arrays import Floats, Ints
 from fairduel.kernels import course as _script
 from fairduel.learners import course
-from fairduel.learners.course import Course
+from fairduel.learners.course import AgainstWinners, Course
 from fairduel.learners.phases import winner_pairs
 from fairduel.welfare import FrankWolfe, Nash, Utilitarian, Welfare
 
@@ -52,10 +52,8 @@ class Duels:
         return scores
 
     def course(self, welfare: Welfare, policy: Floats, due: int = 1, every: int = 1) -> Floats:
-        known = (self.won, self.heard)
-        return Course(
-            welfare, self.winners, known, self.pairs, self.answers, policy, due, every
-        ).policies()
+        known = AgainstWinners(self.winners, self.won, self.heard)
+        return Course(welfare, known, self.pairs, self.answers, policy, due, every).policies()
 
 
 def gaps(scores: Floats, policies: Floats, weights: Floats | None = None) -> Floats:

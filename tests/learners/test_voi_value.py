@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fairduel.inference import IndependentPairs, infer_pairs
 from fairduel.kernels import voi
-from fairduel.learners.voi.value import _Evaluation, left_derivatives
+from fairduel.learners.voi.value import left_derivatives, value_arms
 from fairduel.welfare import Egalitarian, Nash
 
 
@@ -89,7 +89,10 @@ def test_an_arm_in_use_may_prove_worse() -> None:
     posterior = infer_pairs(wins)
     policy = Nash().maximize(posterior.scores).policy
     assert np.allclose(policy, [0.0, 0.0, 1.0], atol=1e-6)
-    slope, limit = _Evaluation(posterior, Nash(), policy, posterior.counts)._arms()
+    slope, limit = value_arms(
+        Nash(), policy, posterior.scores, posterior.variances, posterior.probabilities,
+        posterior.counts,
+    )  # fmt: skip
     assert limit[0, 2] > 0.0
     assert limit[1, 2] > 0.0
     assert slope[0, 2] > 5 * slope[0, 1]

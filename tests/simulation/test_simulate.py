@@ -150,6 +150,23 @@ def test_coupled_through_short_scripts(every: int, monkeypatch: pytest.MonkeyPat
     assert_same(*both_ways(FairEpsilonGreedy(winners=winners, solve_every=every), instance, 300, 5))
 
 
+@pytest.mark.parametrize("learner", [FairETC, FairETC.as_run, FairEpsilonGreedy, FairVOI], ids=str)
+def test_coupled_under_borda(learner: Any) -> None:
+    instance = random_instance(2, 3, 0.1, 5).scored_by("borda")
+    plain, fast = both_ways(learner(scoring="borda"), instance, 400, 5)
+    assert "identify" not in plain.phases
+    assert plain.phases["explore"] >= 3
+    assert_same(plain, fast)
+
+
+def test_coupled_under_borda_through_short_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(epsilon_greedy, "_SCRIPT_SCORES", 5 * 6)
+    instance = random_instance(2, 3, 0.1, 5).scored_by("borda")
+    for every in (1, 3):
+        learner = FairEpsilonGreedy(scoring="borda", solve_every=every, exploration=1.0)
+        assert_same(*both_ways(learner, instance, 300, 5))
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class ListenerState:
     horizon: int
@@ -396,9 +413,7 @@ def test_users_without_a_winner_may_be_allowed_and_are_told(name: str) -> None:
     """Bob goes round in a circle; scores are then relative to the arm whose worst duel is best."""
     circle = [[0.5, 0.9, 0.4], [0.1, 0.5, 0.8], [0.6, 0.2, 0.5]]
     tensor = [TWO_USERS.preferences[0], circle]
-    run = simulate(
-        Instance(tensor, ["ann", "bob"], reference="maximin"), 500, LEARNERS[name], seed=1
-    )
+    run = simulate(Instance(tensor, ["ann", "bob"], scoring="maximin"), 500, LEARNERS[name], seed=1)
     assert run.without_winner == ("bob",)
     scores = np.array([TWO_USERS.scores[0], [1.0, 0.2, 1.0]])
     assert run.best == Nash().maximize(scores).value

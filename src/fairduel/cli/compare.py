@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fairduel.cli import complete
-from fairduel.cli.options import WELFARE, Answers, Delay, Quiet, Scheduler, Workers
+from fairduel.cli.options import WELFARE, Answers, Delay, Quiet, Scheduler, Scoring, Workers
 from fairduel.cli.output import console, counted_failures, fail
 
 
@@ -64,6 +64,7 @@ def compare(
             autocompletion=complete.welfares,
         ),
     ] = None,
+    scoring: Scoring = None,
     answers: Answers = None,
     delay: Delay = None,
     workers: Workers = None,
@@ -84,8 +85,8 @@ def compare(
       fairduel compare --learner fair-etc:exploration=1 --rounds 1000 --runs 3
 
     The file has learners, environments and rounds (lists), runs, seed, checkpoints, welfare,
-    answers (a list) and delay; options take precedence. Your own learner is found in the current
-    directory. Exit code 1 means that some simulations failed.
+    scoring, answers (a list) and delay; options take precedence. Your own learner is found in the
+    current directory. Exit code 1 means that some simulations failed.
     """
     from fairduel.cli import specs
     from fairduel.cli.grid import read_grid
@@ -95,7 +96,7 @@ def compare(
 
     given: dict[str, Any] = {"learners": learner, "environments": environment, "rounds": rounds}
     given |= {"runs": runs, "seed": seed, "checkpoints": checkpoints, "welfare": welfare}
-    given |= {"answers": answers, "delay": delay}
+    given |= {"scoring": scoring, "answers": answers, "delay": delay}
     asked = read_grid(grid, given)
     with can_go_on(out):
         results = compare(
@@ -109,6 +110,7 @@ def compare(
             settings = {"environment": place, "rounds": horizon}
             settings |= {"runs": asked.runs, "seed": asked.seed}
             settings |= {} if asked.welfare == "nash" else {"welfare": asked.welfare}
+            settings |= {} if asked.scoring is None else {"scoring": asked.scoring}
             settings |= specs.answering_words(asked.answers, asked.delay)
             terminal.print_summaries(console(), summaries, settings)
             sys.stdout.write("\n")

@@ -33,6 +33,13 @@ def welfares(incomplete: str) -> list[str]:
     return _beginning(by_name(), incomplete)
 
 
+def scorings(incomplete: str) -> list[str]:
+    """Return the scorings that begin so."""
+    from fairduel.scorings import SCORINGS
+
+    return _beginning(SCORINGS, incomplete)
+
+
 def experiments(incomplete: str) -> list[str]:
     """Return the experiments of the paper that begin so."""
     from fairduel.paper.reproduction import ALL, NAMES

@@ -28,6 +28,7 @@ class Grid:
     seed: int = 0
     checkpoints: str = "linear:100"
     welfare: str = "nash"
+    scoring: str | None = None
     answers: tuple[float, ...] = (1.0,)
     delay: int = 0
 
@@ -40,8 +41,8 @@ class Grid:
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``fairduel.compare``."""
         return {
-            "learners": specs.learners(list(self.learners)),
-            "environments": specs.environments(list(self.environments)),
+            "learners": specs.learners(list(self.learners), scoring=self.scoring),
+            "environments": specs.environments(list(self.environments), self.scoring),
             "rounds": self.rounds,
             "runs": self.runs,
             "seed": self.seed,
@@ -56,7 +57,7 @@ class Grid:
         words = ["fairduel", "compare"]
         for field in fields(self):
             value = getattr(self, field.name)
-            for each in value if isinstance(value, tuple) else (value,):
+            for each in value if isinstance(value, tuple) else () if value is None else (value,):
                 words += [f"--{OPTIONS.get(field.name, field.name)}", str(each)]
         words += ["--out", out.as_posix()]
         return shlex.join(words + (["--scheduler", scheduler] if scheduler else []))
@@ -88,7 +89,7 @@ def _checked(name: str, value: Any) -> Any:
     """Return a value of the type that the field has."""
     default = Grid.__dict__[name]
     several = isinstance(default, tuple)
-    kind = type(default[0] if isinstance(default, tuple) else default)
+    kind = str if default is None else type(default[0] if isinstance(default, tuple) else default)
     values = value if several and isinstance(value, list | tuple) else [value]
     for each in values:
         fits = isinstance(each, int | float if kind is float else kind)

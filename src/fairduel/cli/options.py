@@ -7,11 +7,13 @@ from typing import Annotated
 import typer
 
 from fairduel.cli import complete
+from fairduel.scorings import SCORINGS
 from fairduel.welfare.registry import by_name
 
 
 def _in_sentence(summary: str) -> str:
-    return summary.rstrip(".").replace("The ", "the ", 1)
+    first, _, rest = summary.rstrip(".").partition(" ")
+    return f"{first.lower() if first in ('The', 'How') else first} {rest}"
 
 
 Workers = Annotated[
@@ -41,5 +43,16 @@ Welfare = Annotated[
         metavar=WELFARE,
         help=f"What regret is measured in: {WELFARES}.",
         autocompletion=complete.welfares,
+    ),
+]
+Scoring = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="What an arm is worth to a user: "
+        + "; ".join(f"{name} ({_in_sentence(each.summary)})" for name, each in SCORINGS.items())
+        + ". Learners learn it too, unless a setting scoring=NAME of theirs says otherwise. "
+        "Default: condorcet, or for instances what their file says.",
+        autocompletion=complete.scorings,
     ),
 ]

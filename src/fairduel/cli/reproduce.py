@@ -21,7 +21,7 @@ def reproduce(
         typer.Argument(
             metavar="NAME...",
             help="table1, figure1, figure2, figure3, lower-bound, upper-bound, algorithms, "
-            "lemmas, or all of these; and beyond.",
+            "lemmas, or all of these; and welfares, beyond.",
             autocompletion=complete.experiments,
         ),
     ],
@@ -43,10 +43,10 @@ def reproduce(
 
     The folder gets report.html, report.md with its figures, and all rows in rows.parquet. What
     has been run before is not run again. `all` stands for everything in the paper and takes a
-    few minutes; `beyond` is Fair-VOI in the same settings and at short horizons. You have to
-    download the Sushi data yourself; if they are missing, `all` uses synthetic data
-    in their place and says so. Exit code 3 means that they were missing, 1 that some simulations
-    failed.
+    few minutes; `welfares` is the paper's conjecture about other welfares, and what each gives to
+    whom; `beyond` is Fair-VOI in the same settings and at short horizons. You have to download the
+    Sushi data yourself; if they are missing, `all` uses synthetic data in their place and says so.
+    Exit code 3 means that they were missing, 1 that some simulations failed.
 
     \b
     Examples:

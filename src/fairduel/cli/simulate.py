@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairduel.cli import complete
-from fairduel.cli.options import Answers, Delay, Quiet, Welfare, Workers
+from fairduel.cli.options import Answers, Delay, Quiet, Scoring, Welfare, Workers
 from fairduel.cli.output import check_output, console, fail, print_json, write
 from fairduel.errors import InputError
 
@@ -89,6 +89,7 @@ def simulate(
         bool, typer.Option("--json", help="Print the summary as JSON instead of a table.")
     ] = False,
     welfare: Welfare = "nash",
+    scoring: Scoring = None,
     answers: Answers = None,
     delay: Delay = None,
     workers: Workers = None,
@@ -107,6 +108,7 @@ def simulate(
       fairduel simulate --learner uniform --learner fair-etc --runs 2 --json
       fairduel simulate --learner fair-etc:exploration=0.5 --runs 2
       fairduel simulate --learner fair-eps:tournament.gap_guess=0.01 --runs 2
+      fairduel simulate --users 4 --arms 4 --scoring borda --rounds 5000
       fairduel simulate --users 2 --rounds 20000 --answers 1 --answers 0.3 --delay 20
 
     Settings of a learner are the fields of its class, those of its tournament with a dot. A
@@ -122,9 +124,9 @@ def simulate(
 
     check_output(plot, FORMATS)
     check_output(rows, row_files.FORMATS)
-    learners = specs.learners(learner, preset)
+    learners = specs.learners(learner, preset, scoring)
     sizes = {"users": users, "arms": arms, "gap": gap, "share": share}
-    problem, place = _environment(environment, instance, sizes)
+    problem, place = _environment(environment, instance, sizes, scoring)
     likely, later = answers or [1.0], delay or 0
     results = compare(
         learners,
@@ -141,6 +143,7 @@ def simulate(
     )
     settings = problem | {"rounds": rounds, "runs": runs, "seed": seed}
     settings |= {} if welfare == "nash" else {"welfare": welfare}
+    settings |= {} if scoring is None else {"scoring": scoring}
     settings |= specs.answering_words(likely, later)
     settings |= {} if preset == "as_written" else {"preset": preset}
     summaries = next(iter(results.summary().values()), {})
@@ -158,7 +161,7 @@ def simulate(
 
 
 def _environment(
-    name: str | None, file: Path | None, sizes: dict[str, Any]
+    name: str | None, file: Path | None, sizes: dict[str, Any], scoring: str | None
 ) -> tuple[dict[str, Any], Environment]:
     """Return what is played, in words and as an environment."""
     from fairduel.cli import specs
@@ -169,10 +172,11 @@ def _environment(
     if file is None:
         name = "random" if name is None else name
         place = specs.environment(name, given)
-        return specs.described(name, place), place
+        return specs.described(name, place), specs.scored(place, scoring)
     for option in (("environment",) if name is not None else ()) + tuple(given):
         # Other ways to say what to play would contradict the file.
         raise InputError(f"--instance and --{option} do not go together: leave out one.")
     instance = Instance.load(file)
+    instance = instance if scoring is None else instance.scored_by(scoring)
     users, arms = instance.scores.shape
     return {"instance": str(file), "users": users, "arms": arms}, Fixed(instance)

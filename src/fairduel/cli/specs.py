@@ -24,6 +24,7 @@ from fairduel.environments import (
     Random,
     RankedGroups,
     RankedPeople,
+    Scored,
 )
 from fairduel.errors import InputError
 from fairduel.experiments import Checkpoints
@@ -107,14 +108,27 @@ def module_of(text: str) -> str | None:
     return own["module"] if own and own["module"] not in catalogue.NAMES else None
 
 
-def learners(texts: list[str] | None, preset: str = "as_written") -> dict[str, Learner[Any]]:
-    """Return what several texts name, by text; None stands for all of fairduel's own."""
+def learners(
+    texts: list[str] | None, preset: str = "as_written", scoring: str | None = None
+) -> dict[str, Learner[Any]]:
+    """Return what several texts name, by text; None stands for all of fairduel's own.
+
+    Those that can learn several scorings learn ``scoring`` unless their texts name another.
+    """
     found: dict[str, Learner[Any]] = {}
     for text in catalogue.NAMES if texts is None else texts:
         if text in found:
             raise InputError(f"the learner {text!r} is given twice: give it once.")
-        found[text] = learner(text, preset)
+        found[text] = _learning(learner(text, preset), text, scoring)
     return found
+
+
+def _learning(made: Learner[Any], text: str, scoring: str | None) -> Learner[Any]:
+    """Return a learner that learns a scoring, if it can learn several and names none."""
+    takes = dataclasses.is_dataclass(made) and "scoring" in _readable(type(made))
+    if scoring is None or not takes or "scoring=" in text:
+        return made
+    return _changed(made, "scoring", scoring)
 
 
 def environment(text: str, sizes: Mapping[str, Any] | None = None) -> Environment:
@@ -172,13 +186,18 @@ def described(text: str, environment: Environment) -> dict[str, Any]:
     return words | {size: value for size, value in sizes if isinstance(value, int | float | str)}
 
 
-def environments(texts: list[str]) -> dict[str, Environment]:
+def scored(environment: Environment, scoring: str | None) -> Environment:
+    """Return an environment with the scores of a scoring, if one is named."""
+    return environment if scoring is None else Scored(environment, scoring)
+
+
+def environments(texts: list[str], scoring: str | None = None) -> dict[str, Environment]:
     """Return what several texts name, by text."""
     found: dict[str, Environment] = {}
     for text in texts:
         if text in found:
             raise InputError(f"the environment {text!r} is given twice: give it once.")
-        found[text] = environment(text)
+        found[text] = scored(environment(text), scoring)
     return found
 
 

@@ -14,6 +14,7 @@ from fairduel.environments.rankings import (
     groups_instance,
     people_instance,
 )
+from fairduel.environments.scored import Scored
 
 __all__ = [
     "BradleyTerry",
@@ -26,6 +27,7 @@ __all__ = [
     "Random",
     "RankedGroups",
     "RankedPeople",
+    "Scored",
     "bradley_terry_instance",
     "clustered_instance",
     "groups_instance",

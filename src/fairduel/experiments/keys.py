@@ -76,7 +76,7 @@ def _name_of(kind: type) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _digest_of_instance(instance: Instance) -> str:
-    words = json.dumps([instance.users, instance.arms, instance.reference])
+    words = json.dumps([instance.users, instance.arms, instance.scoring])
     return hashlib.sha256(words.encode() + instance.preferences.tobytes()).hexdigest()
 
 

@@ -3,6 +3,7 @@
 from fairduel.inference.independent import IndependentPairs, infer_pairs
 from fairduel.inference.mixed import Mixed, infer, mix
 from fairduel.inference.posterior import Estimates, Posterior, estimate_utilities
+from fairduel.inference.preferences import Preferences, infer_preferences
 from fairduel.inference.strengths import Strengths, infer_strengths
 
 __all__ = [
@@ -10,10 +11,12 @@ __all__ = [
     "IndependentPairs",
     "Mixed",
     "Posterior",
+    "Preferences",
     "Strengths",
     "estimate_utilities",
     "infer",
     "infer_pairs",
+    "infer_preferences",
     "infer_strengths",
     "mix",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairduel._arrays import Bools, Floats, Ints
+from fairduel.scorings import borda
 
 
 def _moments(wins: Floats) -> tuple[Floats, Floats]:
@@ -59,3 +60,9 @@ def empirical_scores(wins: Floats, winners: Ints) -> Floats:
     scores = np.divide(2.0 * won, heard, out=np.zeros_like(won), where=heard > 0)
     scores[users, winners] = 1.0
     return np.asarray(scores)
+
+
+def empirical_borda(wins: Floats) -> Floats:
+    """Return Borda scores from the share of duels won; 1/2 for pairs without answers."""
+    heard = wins + wins.transpose(0, 2, 1)
+    return borda(np.divide(wins, heard, out=np.full_like(wins, 0.5), where=heard > 0))

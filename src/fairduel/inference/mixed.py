@@ -11,6 +11,7 @@ import numpy as np
 from fairduel._arrays import Floats
 from fairduel.inference.independent import infer_pairs
 from fairduel.inference.posterior import DRAWS, Posterior
+from fairduel.inference.preferences import infer_preferences
 from fairduel.inference.strengths import infer_strengths, weigh_strengths
 
 NEGLIGIBLE = 1e-3  # a model less likely than this is left out
@@ -39,18 +40,24 @@ class Mixed(Posterior):
         return np.concatenate(drawn)
 
 
-def infer(wins: Floats, winners: Sequence[int | None] | None = None) -> Posterior:
+def infer(
+    wins: Floats, winners: Sequence[int | None] | None = None, scoring: str = "condorcet"
+) -> Posterior:
     """Return the posterior given ``wins`` (D, K, K); ``winners`` are those that are known.
 
+    By the paper's scoring all users have a winner; under others nothing of that kind is assumed.
     Beforehand people have strengths or independent pairs with even odds, all of them alike; the
     evidence decides. The same answers always give the same posterior, its draws among them.
     """
+    seed = round(2.0 * float(wins.sum()))
+    if scoring != "condorcet":
+        return infer_preferences(wins, scoring, seed)
     pairs = infer_pairs(wins, winners)
     evidence = pairs.log_evidence()
     weighed = weigh_strengths(wins, evidence)
     if evidence - weighed[1] > UNLIKELY:
         return pairs
-    strengths = infer_strengths(wins, winners, round(2.0 * float(wins.sum())), weighed)
+    strengths = infer_strengths(wins, winners, seed, weighed)
     return weigh([(weighed[1], strengths), (evidence, pairs)])
 
 

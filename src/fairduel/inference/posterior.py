@@ -34,11 +34,31 @@ class Posterior(ABC):
     def sample(self, rng: np.random.Generator, n: int = DRAWS) -> Floats:
         """Draw scores (n, D, K)."""
 
+    def without_winner(self) -> tuple[int, ...]:
+        """Return the users whose likeliest winner loses to some arm almost surely."""
+        winners = self.probabilities.argmax(axis=1)
+        surest = self.log_beats[np.arange(len(winners)), :, winners].min(axis=1)
+        return tuple(np.flatnonzero(surest < math.log(CYCLE)).tolist())
+
 
 def stratified(n: int, users: int, rng: np.random.Generator) -> Floats:
     """Draw uniform variates (n, D): of each user's, one falls into every n-th part of [0, 1]."""
     strata = rng.permuted(np.tile(np.arange(n), (users, 1)), axis=1).T
     return np.asarray((strata + rng.random((n, users))) / n)
+
+
+def in_proportion(weights: Floats, n: int, rng: np.random.Generator) -> Ints:
+    """Return how many of n draws are of each kind, about in proportion to the weights."""
+    edges = np.minimum(np.cumsum(weights) * n + rng.random(), n).astype(np.int64)
+    counts = np.diff(edges, prepend=0)
+    counts[weights.argmax()] += n - counts.sum()
+    return counts
+
+
+def evenly_spaced(drawn: Floats, n: int, rng: np.random.Generator) -> Floats:
+    """Return n of the draws, evenly spaced, from a random one on."""
+    kept = len(drawn)
+    return np.asarray(drawn[(np.arange(n) * kept // n + rng.integers(kept)) % kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +83,10 @@ def estimate_utilities(posterior: Posterior, policy: Floats, sample: Floats) -> 
     utilities = posterior.scores @ policy
     # "weibull": between these two of n draws one more draw falls with probability 95 % exactly.
     low, high = np.quantile(sample @ policy, [0.025, 0.975], axis=0, method="weibull")
-    references = posterior.probabilities.argmax(axis=1)
-    surest = posterior.log_beats[np.arange(len(references)), :, references].min(axis=1)
     return Estimates(
         utilities=utilities,
         low=np.minimum(low, utilities),  # a few far draws may take the mean out of the interval
         high=np.maximum(high, utilities),
-        references=references,
-        without_winner=tuple(np.flatnonzero(surest < math.log(CYCLE)).tolist()),
+        references=posterior.probabilities.argmax(axis=1),
+        without_winner=posterior.without_winner(),
     )

@@ -9,15 +9,21 @@ import numpy as np
 
 from fairduel._arrays import Floats, Ints
 from fairduel.inference.independent import known_winners
-from fairduel.inference.posterior import DRAWS, Posterior, stratified
+from fairduel.inference.posterior import (
+    DRAWS,
+    Posterior,
+    evenly_spaced,
+    in_proportion,
+    stratified,
+)
 
 SPREADS = (0.5, 1.0, 2.0, 4.0)  # of strengths, in log-odds
 RESIDUALS = (0.0, 0.5)  # by which single pairs deviate, in log-odds
 HOPELESS = 200.0  # nats behind another model: nothing of this one is left
 KEPT = 128  # draws that are kept: half of them are mirror images
 
-_HYPOTHESES = np.array([(spread, residual) for residual in RESIDUALS for spread in SPREADS])
-_LOOSEST = [len(_HYPOTHESES) - 2]  # the largest deviations, and a spread of 2
+HYPOTHESES = np.array([(spread, residual) for residual in RESIDUALS for spread in SPREADS])
+_LOOSEST = [len(HYPOTHESES) - 2]  # the largest deviations, and a spread of 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +50,8 @@ class Strengths(Posterior):
 
     def sample(self, rng: np.random.Generator, n: int = DRAWS) -> Floats:
         """Draw scores (n, D, K): those kept, evenly spaced, or new ones if these are too few."""
-        kept = len(self.drawn)
-        if n <= kept:
-            return np.asarray(self.drawn[(np.arange(n) * kept // n + rng.integers(kept)) % kept])
+        if n <= len(self.drawn):
+            return evenly_spaced(self.drawn, n, rng)
         return _draw(self.wins, self.known, self.weights, n, rng).scores[:n]
 
 
@@ -59,10 +64,10 @@ def weigh_strengths(wins: Floats, rival: float = -np.inf) -> tuple[Floats, float
     from fairduel.kernels import strengths
 
     if rival > -np.inf:
-        nearest = float(strengths.evidence(wins, *_HYPOTHESES[_LOOSEST].T.copy()).sum())
+        nearest = float(strengths.evidence(wins, *HYPOTHESES[_LOOSEST].T.copy()).sum())
         if nearest < rival - HOPELESS:
-            return np.eye(len(_HYPOTHESES))[_LOOSEST[0]], nearest
-    evidence = strengths.evidence(wins, *np.ascontiguousarray(_HYPOTHESES.T)).sum(axis=1)
+            return np.eye(len(HYPOTHESES))[_LOOSEST[0]], nearest
+    evidence = strengths.evidence(wins, *np.ascontiguousarray(HYPOTHESES.T)).sum(axis=1)
     weights = np.exp(evidence - evidence.max())
     return weights / weights.sum(), float(evidence.max() + np.log(weights.mean()))
 
@@ -110,11 +115,9 @@ def _draw(wins: Floats, known: Ints, weights: Floats, n: int, rng: np.random.Gen
 
     users, arms, _ = wins.shape
     half = (n + 1) // 2
-    edges = np.minimum(np.cumsum(weights) * half + rng.random(), half).astype(np.int64)
-    counts = np.diff(edges, prepend=0)
-    counts[weights.argmax()] += half - counts.sum()
+    counts = in_proportion(weights, half, rng)
     parts = []
-    for (spread, residual), count in zip(_HYPOTHESES.tolist(), counts.tolist(), strict=True):
+    for (spread, residual), count in zip(HYPOTHESES.tolist(), counts.tolist(), strict=True):
         if count > 0:
             normals = rng.standard_normal((count, users, arms))
             spins, uniforms = stratified(count, users, rng), rng.random((count, users, arms))

@@ -130,16 +130,36 @@ def fit(wins: Floats, scale: float, start: Floats) -> tuple[float, Floats, Float
     return evidence, modes, factors
 
 
-@kernel((_TABLE, _CUBE, _CUBE))
-def sample_scores(modes: Floats, factors: Floats, normals: Floats) -> Floats:
-    """Draw scores 2 sigma(theta_k - max theta) (n, D, K) with the normal variates given."""
-    scores = normals.copy()
+@part
+def write_borda(row: Floats, means: Floats) -> None:
+    """Replace theta by Borda scores."""
+    for k in range(row.size):
+        means[k] = 0.0
+        for j in range(row.size):
+            if j != k:
+                means[k] += 1.0 / (1.0 + math.exp(row[j] - row[k]))
+        means[k] /= max(row.size - 1, 1)
+    best = means.max()
+    for k in range(row.size):
+        row[k] = 1.0 - (best - means[k])
+
+
+@kernel((_TABLE, _CUBE, _CUBE, types.boolean))
+def sample_scores(modes: Floats, factors: Floats, normals: Floats, borda: bool) -> Floats:
+    """Draw scores (n, D, K) with the normal variates given.
+
+    2 sigma(theta_k - max theta), which is the paper's score and maximin's, or Borda scores.
+    """
+    scores, means = normals.copy(), np.empty(modes.shape[1])
     for m in range(len(scores)):
         for d in range(len(modes)):
             row = scores[m, d]
             solve_upper(factors[d], row)
             row += modes[d]
             top = row.max()
+            if borda:
+                write_borda(row, means)
+                continue
             for k in range(row.size):
                 row[k] = 2.0 / (1.0 + math.exp(top - row[k]))
     return scores

@@ -13,6 +13,7 @@ _INTS = types.int64[::1]
 _PAIRS = types.int64[:, ::1]
 _VECTOR = types.float64[::1]
 _MATRIX = types.float64[:, ::1]
+_CUBE = types.float64[:, :, ::1]
 
 _SPAN = 64  # epsilon_t is bounded over t / 64 rounds at a time, in which it falls by half a percent
 
@@ -122,6 +123,41 @@ def running_scores(
             arm = _hear(won, heard, user, winners[user], left, right, answers[step, user])
             if arm >= 0:
                 scores[step + 1, user, arm] = 2.0 * won[user, arm] / heard[user, arm]
+    return scores
+
+
+@part
+def _write_borda(wins: Floats, scores: Floats) -> None:
+    """Write a user's Borda scores: shares of duels won, 1/2 where none were heard, averaged."""
+    arms = scores.size
+    best = 0.0
+    for k in range(arms):
+        total = 0.0
+        for j in range(arms):
+            heard = wins[k, j] + wins[j, k]
+            if j != k:
+                total += wins[k, j] / heard if heard > 0.0 else 0.5
+        scores[k] = total / max(arms - 1, 1)
+        best = max(best, scores[k])
+    for k in range(arms):
+        scores[k] = 1.0 - (best - scores[k])
+
+
+@kernel((_CUBE, _PAIRS, _MATRIX))
+def running_borda(wins: Floats, pairs: Ints, answers: Floats) -> Floats:
+    """Return Borda scores (n+1, D, K) before the first and after each of n answered duels.
+
+    The duels are added to ``wins``.
+    """
+    users, arms = wins.shape[0], wins.shape[1]
+    scores = np.empty((len(pairs) + 1, users, arms))
+    for user in range(users):
+        _write_borda(wins[user], scores[0, user])
+        for step in range(len(pairs)):
+            left, right = pairs[step]
+            wins[user, left, right] += answers[step, user]
+            wins[user, right, left] += 1.0 - answers[step, user]
+            _write_borda(wins[user], scores[step + 1, user])
     return scores
 
 

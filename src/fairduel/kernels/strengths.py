@@ -303,3 +303,39 @@ def draw(
                     x = below_zero(mean, deviation, uniforms[m, d, k])
                     scores[m, d, k] = 2.0 / (1.0 + math.exp(-x))
     return thetas, shifts, scores, winners, beats
+
+
+@kernel((_CUBE, _FLOAT, _FLOAT, _CUBE, _CUBE))
+def draw_chances(
+    wins: Floats, spread: float, residual: float, normals: Floats, deviations: Floats
+) -> Floats:
+    """Draw the probabilities (n, D, P) of the pairs i < j, whether or not there is a winner.
+
+    ``normals`` (n, D, K) and ``deviations`` (n, D, P) are the variates to use, of the strengths and
+    of what single pairs deviate by.
+    """
+    n_draws, n_users, n_arms = normals.shape
+    own = residual * residual
+    chances, theta = np.empty(deviations.shape), np.empty(n_arms)
+    factor, residuals = np.empty((n_arms, n_arms)), np.empty((n_arms, n_arms))
+    seen, weights = np.empty((n_arms, n_arms)), np.empty((n_arms, n_arms))
+    for d in range(n_users):
+        mode = np.zeros(n_arms)
+        residuals[:] = 0.0
+        fit_user(wins[d], mode, residuals, spread, residual, factor)
+        pairs(wins[d], mode, residuals, seen, weights)
+        for m in range(n_draws):
+            for k in range(n_arms):
+                theta[k] = normals[m, d, k]
+            solve_upper(factor, theta)
+            theta += mode
+            p = 0
+            for i in range(n_arms):
+                for j in range(i + 1, n_arms):
+                    mean, deviation = given_strengths(
+                        theta[i] - theta[j], seen[i, j], weights[i, j], own
+                    )
+                    x = mean + deviation * deviations[m, d, p]
+                    chances[m, d, p] = 1.0 / (1.0 + math.exp(-x))
+                    p += 1
+    return chances

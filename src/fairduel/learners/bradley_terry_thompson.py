@@ -10,6 +10,7 @@ from fairduel._arrays import Floats
 from fairduel.learners._states import replaced
 from fairduel.learners.learner import Learner
 from fairduel.offers import Mix, Play
+from fairduel.scorings import check_learnable
 from fairduel.tally import Tally
 from fairduel.welfare import Nash, Welfare
 from fairduel.welfare.welfare import check_welfare
@@ -40,16 +41,19 @@ class BradleyTerryThompson(Learner[ThompsonState]):
     of 64 posterior samples is found, and the mean of these policies is played on both sides, until
     5 % more rounds were played. The horizon is only a limit.
 
-    welfare: what to maximise.
+    welfare: what to maximise. scoring: by which arms are scored; "condorcet" and "maximin" are the
+    same for transitive preferences.
     """
 
     anytime = True
     from_sums = True
 
     welfare: Welfare = field(default_factory=Nash)
+    scoring: str = "condorcet"
 
     def __post_init__(self) -> None:
         check_welfare(self.welfare)
+        check_learnable(self.scoring)
 
     def init(self, users: int, arms: int, horizon: int, seed: int) -> ThompsonState:
         self.welfare.compiled(users)  # refuses weights of other users
@@ -86,4 +90,4 @@ class BradleyTerryThompson(Learner[ThompsonState]):
         _, modes, factors = max(fits, key=lambda fit: fit[0])
         rng = np.random.default_rng([state.seed, _SEED_OF_ITS_OWN, state.decisions])
         normals = rng.standard_normal((FEW_SAMPLES if self.welfare.slow else SAMPLES, *start.shape))
-        return bradley_terry.sample_scores(modes, factors, normals)
+        return bradley_terry.sample_scores(modes, factors, normals, self.scoring == "borda")

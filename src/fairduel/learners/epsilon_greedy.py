@@ -10,12 +10,14 @@ import numpy as np
 
 from fairduel._arrays import Floats, Ints
 from fairduel.errors import InputError
-from fairduel.inference.estimates import empirical_scores
+from fairduel.inference.estimates import empirical_borda, empirical_scores
 from fairduel.learners._states import replaced
-from fairduel.learners.course import Course
+from fairduel.learners.course import AgainstWinners, AllPairs, Counts, Course
 from fairduel.learners.learner import Learner
 from fairduel.learners.phases import (
     AS_RUN_TOURNAMENT,
+    all_pairs,
+    check_borda,
     check_exploration,
     check_winners,
     guess,
@@ -59,7 +61,9 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
     every pair is played once first. keep_identification: whether the estimates begin with the
     answers of the identification, or with none. least_played: whether to explore the pair played
     least so far, or in turn. solve_every: how many explorations lie between two solutions (and
-    where a driver stops an offer within which one was due, it is solved there).
+    where a driver stops an offer within which one was due, it is solved there). scoring: by which
+    arms are scored. Under "borda" nobody is identified, and all pairs of arms are explored;
+    "maximin" is learned like "condorcet", relative to the arm that the tournament leaves.
 
     The exploration times do not depend on answers. They are drawn ahead, exactly, and only
     explorations count in the estimates (Algorithm 2, line 10), so between two of them the policy
@@ -75,10 +79,12 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
     keep_identification: bool = False
     least_played: bool = False
     solve_every: int = 1
+    scoring: str = "condorcet"
 
     def __post_init__(self) -> None:
         check_welfare(self.welfare)
         check_exploration(self.exploration)
+        check_borda(self.scoring, self.winners)
         if self.solve_every < 1:
             raise InputError(f"solve_every is {self.solve_every}: it must be at least 1.")
 
@@ -102,7 +108,8 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         return cls(**(preset | settings))
 
     def init(self, users: int, arms: int, horizon: int, seed: int) -> EpsilonGreedyState:
-        winners = check_winners(self.winners, users, arms)
+        known = (0,) * users if self.scoring == "borda" else self.winners  # nobody to identify
+        winners = check_winners(known, users, arms)
         tournament = self.tournament.init(users, arms, horizon, seed, winners)
         return EpsilonGreedyState(horizon, seed, tournament)
 
@@ -131,11 +138,16 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
     def policy(self, state: EpsilonGreedyState) -> Floats:
         if state.later is not None and state.policy is not None:
             return self.welfare.maximize(self._scores(state), state.policy).policy
-        return guess(self.welfare, self.tournament, state.tournament, state.later)
+        return guess(self.welfare, self.tournament, state.tournament, state.later, self.scoring)
 
     def rate(self, users: int, arms: int, winners: int) -> float:
-        """Return the factor of epsilon_t that does not change with t (Theorem 4.3)."""
-        return self.exploration * math.cbrt(users**2 * arms * winners)
+        """Return the factor of epsilon_t that does not change with t (Theorem 4.3).
+
+        Under Borda scores K |A*| becomes the number of pairs over K - 1, the number of
+        probabilities that a score is the mean of.
+        """
+        pairs = arms / 2 if self.scoring == "borda" else arms * winners
+        return self.exploration * math.cbrt(users**2 * pairs)
 
     def _warm_up(self, state: EpsilonGreedyState) -> Duels:
         """Return the duels of lines 3-6: every pair once, as far as the horizon allows."""
@@ -244,8 +256,10 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         return max(1, math.floor(self.solve_every - new / users))
 
     def _pairs(self, state: EpsilonGreedyState) -> Ints:
-        winners = self.tournament.winners(state.tournament)
         arms = state.tournament.candidates.shape[1]
+        if self.scoring == "borda":
+            return all_pairs(arms)
+        winners = self.tournament.winners(state.tournament)
         return winner_pairs(winners, arms, repeat=not self.least_played)
 
     def _wins(self, state: EpsilonGreedyState) -> Floats:
@@ -258,15 +272,19 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         return float(self._wins(state).sum())
 
     def _scores(self, state: EpsilonGreedyState) -> Floats:
+        if self.scoring == "borda":
+            return empirical_borda(self._wins(state))
         winners = self.tournament.winners(state.tournament)
         return empirical_scores(self._wins(state), winners)
 
-    def _won_and_heard(self, state: EpsilonGreedyState) -> tuple[Floats, Floats]:
-        """Return, for each user's winner and arm (D, K), the duels that the arm won, and all."""
+    def _counts(self, state: EpsilonGreedyState) -> Counts:
+        """Return what the scores are computed from, to go on counting."""
+        if self.scoring == "borda":
+            return AllPairs(self._wins(state))
         winners = self.tournament.winners(state.tournament)
         wins, users = self._wins(state), np.arange(len(winners))
         won = wins[users, :, winners]
-        return won, won + wins[users, winners, :]
+        return AgainstWinners(winners, won, won + wins[users, winners, :])
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,8 +301,7 @@ class _Follow:
         steps = min(len(answers) + 1, len(self.pairs))
         return Course(
             learner.welfare,
-            learner.tournament.winners(state.tournament),
-            learner._won_and_heard(state),
+            learner._counts(state),
             self.pairs[: steps - 1],
             answers[: steps - 1],
             state.policy,

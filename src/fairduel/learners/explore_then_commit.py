@@ -14,6 +14,8 @@ from fairduel.learners._states import replaced
 from fairduel.learners.learner import Learner
 from fairduel.learners.phases import (
     AS_RUN_TOURNAMENT,
+    all_pairs,
+    check_borda,
     check_exploration,
     check_winners,
     guess,
@@ -42,7 +44,9 @@ class FairETC(Learner[ETCState]):
     exploration: the constant in front of L. tournament: settings of the identification.
     winners: each user's winner where it is known; skips the identification. count_winners:
     whether |A*| in L is the number of distinct winners, or of users. repeat_pairs: whether a pair
-    of two winners is explored L times for either, or L times in all.
+    of two winners is explored L times for either, or L times in all. scoring: by which arms are
+    scored. Under "borda" nobody is identified, and each pair of arms is explored; "maximin" is
+    learned like "condorcet", relative to the arm that the tournament leaves.
 
     Exploration that does not fit the horizon is spread evenly over the pairs. Answers that come
     after the commitment are used: the policy is computed again.
@@ -54,10 +58,12 @@ class FairETC(Learner[ETCState]):
     winners: tuple[int, ...] | None = None
     count_winners: bool = True
     repeat_pairs: bool = True
+    scoring: str = "condorcet"
 
     def __post_init__(self) -> None:
         check_welfare(self.welfare)
         check_exploration(self.exploration)
+        check_borda(self.scoring, self.winners)
 
     @classmethod
     def as_written(cls, **settings: Any) -> FairETC:
@@ -76,7 +82,8 @@ class FairETC(Learner[ETCState]):
         return cls(**(preset | settings))
 
     def init(self, users: int, arms: int, horizon: int, seed: int) -> ETCState:
-        winners = check_winners(self.winners, users, arms)
+        known = (0,) * users if self.scoring == "borda" else self.winners  # nobody to identify
+        winners = check_winners(known, users, arms)
         return ETCState(horizon, self.tournament.init(users, arms, horizon, seed, winners))
 
     def ask(self, state: ETCState) -> tuple[Play, ETCState]:
@@ -104,12 +111,19 @@ class FairETC(Learner[ETCState]):
     def policy(self, state: ETCState) -> Floats:
         if state.explored is not None and self._unexplored(state).rounds == 0:
             return state.policy if state.policy is not None else self._best(state)
-        return guess(self.welfare, self.tournament, state.tournament, state.explored)
+        return self._guess(state)
 
     def exploration_length(self, users: int, arms: int, winners: int, horizon: int) -> int:
-        """Return L of Theorem 4.2 times its constant; at least one duel."""
-        share = users * horizon / (arms * winners)
-        size = math.cbrt(share**2 * math.log(users * arms * horizon))
+        """Return L of Theorem 4.2 times its constant; at least one duel.
+
+        Under Borda scores there are K (K - 1) / 2 pairs in place of K |A*|, and a score is the mean
+        of K - 1 probabilities, each of which may then vary K - 1 times as much.
+        """
+        pairs, means = arms * winners, 1
+        if self.scoring == "borda":
+            pairs, means = max(1, arms * (arms - 1) // 2), max(1, arms - 1)
+        share = users * horizon / pairs
+        size = math.cbrt(share**2 * math.log(users * arms * horizon) / means)
         return max(1, math.ceil(self.exploration * size))
 
     def _unexplored(self, state: ETCState) -> Duels:
@@ -119,6 +133,8 @@ class FairETC(Learner[ETCState]):
         winners = self.tournament.winners(state.tournament)
         distinct = len(np.unique(winners)) if self.count_winners else users
         pairs = winner_pairs(winners, arms, self.repeat_pairs)
+        if self.scoring == "borda":
+            pairs = all_pairs(arms)
         length = self.exploration_length(users, arms, distinct, state.horizon)
         budget = state.horizon - state.tournament.tally.rounds
         wanted = _spread(len(pairs), length, budget)
@@ -128,11 +144,16 @@ class FairETC(Learner[ETCState]):
     def _best(self, state: ETCState) -> Floats:
         """Return the policy of line 8; a guess where the horizon left some pair unexplored."""
         assert state.explored is not None
+        if self.scoring == "borda":
+            return self._guess(state)
         winners = self.tournament.winners(state.tournament)
         heard = state.explored.answers[np.arange(len(winners)), :, winners] > 0
         if np.count_nonzero(~heard) > len(winners):  # besides each winner with itself
-            return guess(self.welfare, self.tournament, state.tournament, state.explored)
+            return self._guess(state)
         return self.welfare.maximize(empirical_scores(state.explored.wins, winners)).policy
+
+    def _guess(self, state: ETCState) -> Floats:
+        return guess(self.welfare, self.tournament, state.tournament, state.explored, self.scoring)
 
 
 def _spread(pairs: int, length: int, budget: int) -> Ints:

@@ -66,13 +66,15 @@ class Learner(ABC, Generic[State]):
     and other such dataclasses, so that it can be written to a file and read back to the bit.
 
     A learner declares what it can do. anytime: whether it works without knowing the horizon.
-    winners: each user's winner as far as it was given. explains: whether ``outlook`` and
-    ``rationale`` say anything. from_sums: whether it can begin with the sum of all answers so far,
-    so that answers may change, and users and arms come and go.
+    winners: each user's winner as far as it was given. scoring: by which it scores arms (see
+    ``fairduel.scorings``). explains: whether ``outlook`` and ``rationale`` say anything.
+    from_sums: whether it can begin with the sum of all answers so far, so that answers may change,
+    and users and arms come and go.
     """
 
     anytime: bool = False
     winners: tuple[int | None, ...] | None = None
+    scoring: str = "condorcet"
     explains: bool = False
     from_sums: bool = False
 
@@ -101,7 +103,7 @@ class Learner(ABC, Generic[State]):
 
         A learner with another model of preferences overrides this.
         """
-        return infer(tally.wins, self.winners)
+        return infer(tally.wins, self.winners, self.scoring)
 
     def outlook(self, state: State) -> Outlook:
         """Return where learning stands; only for learners that explain themselves."""

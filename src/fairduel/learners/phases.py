@@ -1,4 +1,7 @@
-"""What the paper's learners share: identify the winners first, then compare arms with them."""
+"""What the paper's learners share: identify the winners first, then compare arms with them.
+
+Under Borda scores there is nobody to identify, and all arms are compared with each other.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ import numpy as np
 
 from fairduel._arrays import Floats, Ints
 from fairduel.errors import InputError
-from fairduel.inference.estimates import guessed_scores
+from fairduel.inference.estimates import empirical_borda, guessed_scores
 from fairduel.learners.tournament import Tournament, TournamentState
+from fairduel.scorings import check_learnable
 from fairduel.tally import Tally
 from fairduel.welfare import Welfare
 
@@ -52,9 +56,29 @@ def winner_pairs(winners: Ints, arms: int, repeat: bool) -> Ints:
     return np.array(pairs, np.int64).reshape(-1, 2)
 
 
+def check_borda(scoring: str, winners: tuple[int, ...] | None) -> None:
+    """Refuse scorings that cannot be learned, and winners where they are of no use."""
+    if check_learnable(scoring) == "borda" and winners is not None:
+        raise InputError(
+            "winners are given, which the scoring borda has no use for: leave them out, or use "
+            "the scoring condorcet."
+        )
+
+
+def all_pairs(arms: int) -> Ints:
+    """Return every pair of arms once."""
+    return np.column_stack(np.triu_indices(arms, 1)).astype(np.int64)
+
+
 def guess(
-    welfare: Welfare, tournament: Tournament, state: TournamentState, later: Tally | None
+    welfare: Welfare,
+    tournament: Tournament,
+    state: TournamentState,
+    later: Tally | None,
+    scoring: str,
 ) -> Floats:
     """Return the best policy given all answers so far, before the learner itself decides."""
     wins = state.tally.wins if later is None else state.tally.wins + later.wins
+    if scoring == "borda":
+        return welfare.maximize(empirical_borda(wins)).policy
     return welfare.maximize(guessed_scores(wins, tournament.winners(state))).policy

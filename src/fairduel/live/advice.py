@@ -9,7 +9,14 @@ import numpy as np
 
 from fairduel._arrays import Floats, Ints
 from fairduel.errors import InputError
-from fairduel.inference import Estimates, estimate_utilities, infer_pairs
+from fairduel.inference import (
+    Estimates,
+    Posterior,
+    Strengths,
+    estimate_utilities,
+    infer,
+    infer_pairs,
+)
 from fairduel.inference.alike import infer_alike
 from fairduel.inference.mixed import weigh
 from fairduel.learners.learner import Outlook
@@ -43,12 +50,15 @@ def advise(
     *,
     welfare: Welfare | None = None,
     winners: Sequence[int | None] | None = None,
+    scoring: str = "condorcet",
     seed: int = 0,
 ) -> Advice:
     """Return what votes say: ``wins[d, i, j]`` is how often user d preferred i to j.
 
     A tie is half a win each. Users may be alike, which the votes show. winners: those users'
-    winners that are known. The same votes and seed give the same advice.
+    winners that are known. scoring: by which arms are scored; under others than Condorcet's users
+    are taken one by one, and questions are those worth most under Condorcet's. The same votes and
+    seed give the same advice.
     """
     users, arms, _ = wins.shape
     if users * arms * arms > MOST:
@@ -58,8 +68,12 @@ def advise(
         )
     welfare = Nash() if welfare is None else welfare
     rng = np.random.default_rng([seed, round(2.0 * float(wins.sum()))])
-    alike, pairs = infer_alike(wins, winners), infer_pairs(wins, winners)
-    posterior = weigh([(alike.log_evidence, alike), (pairs.log_evidence(), pairs)])
+    alike = infer_alike(wins, winners)
+    posterior = (
+        infer_votes(wins, alike, winners)
+        if scoring == "condorcet"
+        else infer(wins, scoring=scoring)
+    )
     policy = candidates(posterior, welfare, rng)[0][0]
     estimates = estimate_utilities(posterior, policy, posterior.sample(rng))
     gains, speeds = gains_by_user(alike, welfare, policy)
@@ -71,6 +85,12 @@ def advise(
         outlook=prospects(posterior, welfare, policy, wins.sum(axis=(1, 2)), rng),
         worth=worth + worth.transpose(0, 2, 1),
     )
+
+
+def infer_votes(wins: Floats, alike: Strengths, winners: Sequence[int | None] | None) -> Posterior:
+    """Return the posterior of people who may be alike, or of independent pairs, by evidence."""
+    pairs = infer_pairs(wins, winners)
+    return weigh([(alike.log_evidence, alike), (pairs.log_evidence(), pairs)])
 
 
 def find_favourites(

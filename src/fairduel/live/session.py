@@ -269,7 +269,13 @@ class Session:
         key = wins.tobytes()
         if self._advised is None or self._advised[:2] != (votes.roster, key):
             welfare = getattr(self.learner, "welfare", None)
-            advice = advise(wins, welfare=welfare, winners=self.learner.winners, seed=self.seed)
+            advice = advise(
+                wins,
+                welfare=welfare,
+                winners=self.learner.winners,
+                scoring=self.learner.scoring,
+                seed=self.seed,
+            )
             self._advised = (votes.roster, key, advice)
         return self._advised[2]
 

@@ -30,6 +30,7 @@ from fairduel.paper.lemmas import Lemmas
 from fairduel.paper.lower_bound import LowerBound
 from fairduel.paper.table1 import SEEDS, Table1
 from fairduel.paper.upper_bound import UpperBound
+from fairduel.paper.welfares import Welfares
 from fairduel.report.criterion import few_runs
 from fairduel.report.document import Block, Caution, Document, Section, Table, Text
 from fairduel.report.provenance import machine
@@ -45,8 +46,9 @@ PAPER = (
     "algorithms",
     "lemmas",
 )
+WELFARES = "welfares"
 BEYOND = "beyond"
-NAMES = (*PAPER, BEYOND)
+NAMES = (*PAPER, WELFARES, BEYOND)
 ALL = "all"  # of the paper's
 NEED_GROUPS = ("figure3", BEYOND)
 FOLDER = "reproduction"
@@ -136,14 +138,19 @@ def _experiments(
     """Return the chosen experiments by name, and why data are missing, if they are."""
     experiments: dict[str, Experiment] = {}
     groups: Groups | None = None
+    missing = ""
     for name in chosen:
         if name in NEED_GROUPS:
             groups = groups or _prepare(place.resolve(), data, workers, progress)
             kind = Figure3 if name == "figure3" else Beyond
             experiments[name] = kind(runs, groups)
+            missing = groups.missing
+        elif name == WELFARES:
+            welfares = experiments[name] = Welfares(runs, data)
+            missing = welfares.missing
         else:
             experiments[name] = _SYNTHETIC[name](runs)
-    return experiments, groups.missing if groups else ""
+    return experiments, missing
 
 
 def _prepare(place: Path, data: AnyPath | None, workers: int | None, progress: bool) -> Groups:

@@ -31,7 +31,7 @@ def simulate(
     answers: float | Sequence[float] = 1.0,
     delay: int = 0,
 ) -> Trajectory:
-    """Simulate a learner (default: ``FairVOI()``) on an instance.
+    """Simulate a learner (default: ``FairVOI()`` with the scoring of the instance) on an instance.
 
     Whole offers are drawn at once, which is exact in law (see ``fairduel.offers``), so the time
     it takes grows with the learner's decisions and not with the rounds. ``checkpoints`` are the
@@ -46,7 +46,7 @@ def simulate(
     if not isinstance(instance, Instance):
         raise InputError(f"the instance is {instance!r}: give an Instance, then the rounds.")
     rounds = whole_number("rounds", rounds, 1, MOST_ROUNDS)
-    learner = FairVOI() if learner is None else learner
+    learner = FairVOI(scoring=instance.scoring) if learner is None else learner
     check_learner(learner)
     welfare = Nash() if welfare is None else welfare
     check_welfare(welfare)

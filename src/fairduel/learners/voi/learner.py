@@ -17,6 +17,7 @@ from fairduel.learners.voi.plan import Asked, InformationValue, Offer, Planner, 
 from fairduel.learners.voi.prospects import prospects
 from fairduel.learners.voi.value import information_value
 from fairduel.offers import Mix, Play
+from fairduel.scorings import check_learnable
 from fairduel.tally import Tally
 from fairduel.welfare import Nash, Welfare
 from fairduel.welfare.welfare import check_welfare
@@ -41,10 +42,11 @@ class FairVOI(Learner[VOIState]):
 
     welfare: what to maximise. winners: each user's winner; None for users whose winner is not
     known. anytime: whether the horizon is only a limit and not planned for; it then plans
-    for as many rounds to come as were played, whenever it decides.
+    for as many rounds to come as were played, whenever it decides. scoring: by which arms are
+    scored, "condorcet", "maximin" or "borda".
 
-    Nothing has to be tuned. A user without a Condorcet winner is served relative to the arm that
-    is likeliest to be one.
+    Nothing has to be tuned. Under "condorcet" all users are taken to have a winner; who has none is
+    served relative to the arm that is likeliest to be one. The others assume nothing of that kind.
     """
 
     explains = True
@@ -53,9 +55,15 @@ class FairVOI(Learner[VOIState]):
     welfare: Welfare = field(default_factory=Nash)
     winners: tuple[int | None, ...] | None = None
     anytime: bool = False
+    scoring: str = "condorcet"
 
     def __post_init__(self) -> None:
         check_welfare(self.welfare)
+        if check_learnable(self.scoring) != "condorcet" and self.winners is not None:
+            raise InputError(
+                f"winners are given, which the scoring {self.scoring} has no use for: leave them "
+                "out, or use the scoring condorcet."
+            )
 
     def init(self, users: int, arms: int, horizon: int, seed: int) -> VOIState:
         if self.winners is not None:

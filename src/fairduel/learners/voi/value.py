@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairduel._arrays import Floats, Ints
-from fairduel.inference import IndependentPairs, Mixed, Posterior, Strengths
+from fairduel.inference import IndependentPairs, Mixed, Posterior, Preferences, Strengths
 from fairduel.learners.voi.plan import RARE, InformationValue
 from fairduel.tally import Tally
 from fairduel.welfare import Welfare
@@ -90,29 +90,90 @@ def _(
 def gains_by_user(posterior: Strengths, welfare: Welfare, policy: Floats) -> tuple[Floats, Floats]:
     """Draw what may be learned, and split what it gains among users and pairs.
 
-    As with independent pairs, a share lambda of the deviations of scores is resolved, from 0 to 1,
-    and the derivative of the share of the best welfare that is gained is a sum over scores, which
-    are split among pairs by their covariances. Returns gains (D, K, K), i < j, of knowing the
-    pair, and the speeds: m answers gain m v / (1 + m v) of it.
+    Returns gains (D, K, K), i < j, of knowing the pair, and the speeds: m answers gain
+    m v / (1 + m v) of it.
     """
     from fairduel.kernels import voi
 
-    drawn = posterior.drawn[: MOST_DRAWS if not welfare.slow else 2 * FEW_PAIRS]
-    few = len(drawn)
-    shares = (np.arange(few) % NODES + 0.5) / NODES
-    moves = drawn - posterior.scores
-    scores = np.clip(posterior.scores + np.sqrt(shares)[:, None, None] * moves, 1e-6, 1.0)
-    best = welfare.follow(scores, policy)
-    utilities, now = np.einsum("mdk,mk->md", scores, best), scores @ policy
+    few = min(len(posterior.drawn), MOST_DRAWS) if not welfare.slow else 2 * FEW_PAIRS
+    moves = posterior.drawn[:few] - posterior.scores
+    pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
+    found: tuple[Floats, Floats] = voi.value_strengths(
+        pulls, posterior.strengths[:few], posterior.shifts[:few], moves, scales
+    )
+    return found
+
+
+@information_value.register
+def _(
+    posterior: Preferences,
+    welfare: Welfare,
+    policy: Floats,
+    tally: Tally,
+    left: float,
+    rng: np.random.Generator,
+) -> InformationValue:
+    """Split what may be learned among pairs, whatever the law of preferences and scores.
+
+    A pair's probability p moves a score s by Cov(s, p) / Var(p) for each unit, and half of p is
+    resolved by E[p (1 - p)] / Var(p) answers.
+    """
+    from fairduel.kernels import voi
+
+    every = max(1, len(posterior.drawn) // (2 * FEW_PAIRS)) if welfare.slow else 1
+    moves, chances = posterior.drawn[::every] - posterior.scores, posterior.chances[::every]
+    pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
+    shifts = (chances - chances.mean(axis=0)).transpose(1, 2, 0)  # (D, P, n)
+    variances = np.maximum((shifts**2).mean(axis=2), 1e-12)
+    noises = np.maximum((chances * (1.0 - chances)).mean(axis=0), 1e-12)
+    joint = shifts @ moves.transpose(1, 0, 2) / len(moves)
+    pulled = shifts @ (scales[:, None, None] * pulls).transpose(1, 0, 2)
+    gains = (joint * pulled).sum(axis=2) / variances
+    speeds = answer_rates(tally)[:, None] * variances / noises
+    slope, limit = voi.value_pairs(gains, speeds, len(policy))
+    arm_slope, arm_limit = _unlikely_arms(posterior, welfare, policy, speeds)
+    slope, limit = np.maximum(slope, arm_slope), np.maximum(limit, arm_limit)
+    return InformationValue(slope, limit, np.zeros_like(slope))
+
+
+def _unlikely_arms(
+    posterior: Preferences, welfare: Welfare, policy: Floats, speeds: Floats
+) -> tuple[Floats, Floats]:
+    """Return what it is worth to look again at arms, in shares of the best welfare.
+
+    What is not known of an arm lies with its pairs with what may be the best arm, or under Borda
+    with all of its pairs alike.
+    """
+    users, arms = posterior.scores.shape
+    i, j = np.triu_indices(arms, 1)
+    counts = np.ones((users, arms, arms))
+    counts[:, i, j] = counts[:, j, i] = 1.0 / np.maximum(speeds, 1e-12)
+    variances = np.maximum(posterior.drawn.var(axis=0), 1e-12)
+    alike = np.full((users, arms), 1.0 / max(arms - 1, 1))
+    chances = alike if posterior.scoring == "borda" else posterior.probabilities
+    slope, limit = value_arms(welfare, policy, posterior.scores, variances, chances, counts)
+    best = max(welfare.maximize(posterior.scores, policy).value, 1e-300)
+    return slope / best, limit / best
+
+
+def _pulls(
+    scores: Floats, moves: Floats, welfare: Welfare, policy: Floats
+) -> tuple[Floats, Floats]:
+    """Return what a higher score would gain in each draw (n, D, K), and the draws' weights (n,).
+
+    As with independent pairs, a share lambda of the ``moves`` (n, D, K) of the scores from their
+    mean is resolved, from 0 to 1, and the derivative of the share of the best welfare that is
+    gained is a sum over scores. It is split among pairs by their covariances with the scores.
+    """
+    shares = (np.arange(len(moves)) % NODES + 0.5) / NODES
+    supposed = np.clip(scores + np.sqrt(shares)[:, None, None] * moves, 1e-6, 1.0)
+    best = welfare.follow(supposed, policy)
+    utilities, now = np.einsum("mdk,mk->md", supposed, best), supposed @ policy
     top = np.maximum(welfare.value(utilities), 1e-300)
     ratio = welfare.value(now) / top
     pulls = (ratio / top)[:, None, None] * welfare.gradient(utilities)[:, :, None] * best[:, None]
     pulls = pulls - welfare.gradient(now)[:, :, None] * policy / top[:, None, None]
-    found: tuple[Floats, Floats] = voi.value_strengths(
-        pulls, posterior.strengths[:few], posterior.shifts[:few], moves,
-        0.5 / np.sqrt(shares) / few,
-    )  # fmt: skip
-    return found
+    return pulls, 0.5 / np.sqrt(shares) / len(moves)
 
 
 def answer_rates(tally: Tally) -> Floats:
@@ -145,7 +206,10 @@ class _Evaluation:
         from fairduel.kernels import voi
 
         slope, limit, winner_gains = self._scores(rng)
-        arm_slope, arm_limit = self._arms()
+        arm_slope, arm_limit = value_arms(
+            self.welfare, self.policy, self.posterior.scores, self.posterior.variances,
+            self.posterior.probabilities, self.counts,
+        )  # fmt: skip
         slope, limit = np.maximum(slope, arm_slope), np.maximum(limit, arm_limit)
         which, losses = self._winner_losses(left)
         losses = np.maximum(losses, winner_gains[which[:, 0], which[:, 1]])
@@ -180,35 +244,44 @@ class _Evaluation:
         user, arm = which.T
         supposed = np.repeat(self.posterior.scores[None], len(which), axis=0)
         supposed[np.arange(len(which)), user] = self.posterior.means[user, :, arm]
-        return which, chances[user, arm] * self._gains(supposed)
+        return which, chances[user, arm] * _gains(self.welfare, self.policy, supposed)
 
-    def _arms(self) -> tuple[Floats, Floats]:
-        """Return what it is worth to look again at arms: slopes and limits, i < j.
 
-        An arm comes into use if its scores, weighted by what utilities are worth, prove much
-        better than they seem, and one in use goes if they prove worse. Draws would miss that
-        where it is unlikely, so each is supposed to be better or worse by some standard
-        deviations, all users' scores in the likeliest way.
-        """
-        from fairduel.kernels import voi
+def value_arms(
+    welfare: Welfare,
+    policy: Floats,
+    scores: Floats,
+    variances: Floats,
+    chances: Floats,
+    counts: Floats,
+) -> tuple[Floats, Floats]:
+    """Return what it is worth to look again at arms: slopes and limits, i < j.
 
-        scores, variances = self.posterior.scores, self.posterior.variances
-        slopes = left_derivatives(self.welfare, scores @ self.policy)
-        slopes /= slopes.max() + 1e-300  # the squares of small ones would be 0
-        parts = slopes[:, None] ** 2 * variances
-        parts /= parts.sum(axis=0) + 1e-300
-        signs = np.where(self.policy < RARE, 1.0, -1.0)
-        supposed = voi.suppose(scores, variances, parts, signs, SURPRISES)
-        lead = np.maximum(self._gains(supposed), 0.0).reshape(len(self.policy), len(SURPRISES))
-        found: tuple[Floats, Floats] = voi.value_arms(
-            lead @ _surprise_probabilities(), parts, self.posterior.probabilities, self.counts
-        )
-        return found
+    An arm comes into use if its scores, weighted by what utilities are worth, prove much better
+    than they seem, and one in use goes if they prove worse. Draws would miss that where it is
+    unlikely, so each is supposed to be better or worse by some standard deviations, all users'
+    scores in the likeliest way. ``chances`` (D, K) are the parts of what is not known of an arm
+    that lie with its pairs with other arms.
+    """
+    from fairduel.kernels import voi
 
-    def _gains(self, supposed: Floats) -> Floats:
-        """Return how much better than the policy the best ones are, for scores (B, D, K)."""
-        best = policy_values(self.welfare, supposed, self.welfare.follow(supposed, self.policy))
-        return np.asarray(best - self.welfare.value(supposed @ self.policy))
+    slopes = left_derivatives(welfare, scores @ policy)
+    slopes /= slopes.max() + 1e-300  # the squares of small ones would be 0
+    parts = slopes[:, None] ** 2 * variances
+    parts /= parts.sum(axis=0) + 1e-300
+    signs = np.where(policy < RARE, 1.0, -1.0)
+    supposed = voi.suppose(scores, variances, parts, signs, SURPRISES)
+    lead = np.maximum(_gains(welfare, policy, supposed), 0.0).reshape(len(policy), len(SURPRISES))
+    found: tuple[Floats, Floats] = voi.value_arms(
+        lead @ _surprise_probabilities(), parts, chances, counts
+    )
+    return found
+
+
+def _gains(welfare: Welfare, policy: Floats, supposed: Floats) -> Floats:
+    """Return how much better than the policy the best ones are, for scores (B, D, K)."""
+    best = policy_values(welfare, supposed, welfare.follow(supposed, policy))
+    return np.asarray(best - welfare.value(supposed @ policy))
 
 
 def policy_values(welfare: Welfare, scores: Floats, policies: Floats) -> Floats:
