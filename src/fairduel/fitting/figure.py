@@ -9,8 +9,8 @@ import numpy as np
 from fairduel._arrays import Floats
 from fairduel._tables import printable
 from fairduel.fitting.result import Fit
-from fairduel.report.figures import wrapped
-from fairduel.report.style import COLORS, INK, LOOK, SOFT
+from fairduel.report.figures import LOOK, wrapped
+from fairduel.report.style import COLORS, INK, SOFT
 
 if TYPE_CHECKING:  # matplotlib is slow to import
     from matplotlib.axes import Axes
@@ -73,6 +73,8 @@ def _height(names: list[str]) -> float:
 
 
 def _draw_options(axes: Axes, names: list[str], shares: list[float]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     places = _places(names)
     axes.barh(places, shares, height=min(0.7 * ROW, 0.7), color=FAIR)
     for place, share in zip(places, shares, strict=True):
@@ -81,6 +83,7 @@ def _draw_options(axes: Axes, names: list[str], shares: list[float]) -> None:
             fontsize=NAME_SIZE, color=INK,
         )  # fmt: skip
     axes.set_title("How often to choose what")
+    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axes.set_xlim(0, min(1.15, 1.2 * max(shares)))
     _name_rows(axes, places, names)
     axes.xaxis.set_major_formatter(_percent)
@@ -118,7 +121,7 @@ def _curve(utilities: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _finish(axes: Axes, fit: Fit) -> None:
-    """Name what is shown, above the axes, where it hides nothing."""
+    """Name what is shown, below the axes, where it hides nothing."""
     from matplotlib.lines import Line2D
 
     option = fit.majority.option
@@ -134,10 +137,11 @@ def _finish(axes: Axes, fit: Fit) -> None:
     between = " (shaded: 95 % interval)" if dots and fit.interval is not None else ""
     labels = [f"here{between}", f"by majority: always {short}".replace("$", r"\$")]
     axes.set_title("What each user gets" if dots else "What users get")
-    axes.legend(
-        handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2, frameon=False,
-        fontsize=NAME_SIZE,
-    )  # fmt: skip
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.legend(
+        handles, labels, loc="outside lower right", ncols=2, frameon=False, fontsize=NAME_SIZE
+    )
     axes.set_xlim(-0.02, 1.02)
     axes.xaxis.set_major_formatter(_percent)
 

@@ -79,7 +79,7 @@ def majority(fit: Fit) -> list[str]:
     each = [
         f"{user} with {gets[user]:.0%} instead of {fit.utilities[user].mean:.0%}" for user in named
     ]
-    most = f", by {max(losers.values()):.0%} at most" if not named else ""
+    most = f", by {100 * max(losers.values()):.0f} percentage points at most" if not named else ""
     return [first, f"{count}{most}{': ' if each else ''}{', '.join(each)}."]
 
 
