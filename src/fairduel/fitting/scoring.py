@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from fairduel._arrays import Bools, Floats
 from fairduel.data import Ballots
-from fairduel.errors import InputError
 from fairduel.inference import infer
 from fairduel.inference.strengths import KEPT
 from fairduel.scorings import SCORINGS, check_scoring
@@ -50,7 +49,7 @@ class Scores:
             return None
         utilities = self.means @ policy
         low, high = np.empty((2, len(utilities)))
-        size = block_size(len(policy))
+        size = block_size(len(policy), VOTED)
         for start in range(0, len(utilities), size):
             part = slice(start, start + size)
             drawn = self.draws[:, part].astype(np.float64) @ policy
@@ -68,9 +67,10 @@ def default_scoring(ballots: Ballots) -> str:
     return STATED if ballots.kind == "orders" else VOTED
 
 
-def block_size(options: int) -> int:
+def block_size(options: int, scoring: str) -> int:
     """Return how many users are looked at together."""
-    return max(1, BLOCK // (options * max(options, KEPT)))
+    drawn = options if scoring == VOTED else options * options // 2  # scores, or preferences
+    return max(1, BLOCK // max(options * options, KEPT * drawn))
 
 
 def score(
@@ -89,7 +89,7 @@ def score(
     means = np.empty((users, options))
     draws = np.empty((count, users, options), np.float16) if keep else None
     prefer, silent = np.zeros((options, options)), np.empty(users, bool)
-    size = block_size(options)
+    size = block_size(options, scoring)
     for start in range(0, users, size):
         part = slice(start, min(start + size, users))
         wins = ballots.wins(part.start, part.stop)
@@ -109,10 +109,6 @@ def score(
 
 def _inferred(wins: Floats, scoring: str, count: int, start: int) -> tuple[Floats, Floats, Floats]:
     """Return mean scores (D, K), draws of them, and how likely each user prefers i to j."""
-    if scoring not in (VOTED, "maximin"):  # which are the same where there is a winner
-        raise InputError(
-            f"votes can't be scored by {scoring} yet: use {VOTED}, or give stated orders."
-        )
-    posterior = infer(wins, draws=max(count, KEPT))
+    posterior = infer(wins, scoring=scoring, draws=max(count, KEPT))
     drawn = posterior.sample(np.random.default_rng([start, count]), count) if count else wins[:0]
     return posterior.scores, drawn, np.exp(posterior.log_beats).transpose(0, 2, 1)
