@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,14 @@ import typer
 
 from fairduel.cli import complete
 from fairduel.cli.options import WELFARE, WELFARES, Quiet
-from fairduel.cli.output import check_output, console, print_json, write
+from fairduel.cli.output import (
+    check_folder,
+    check_output,
+    console,
+    given_command,
+    print_json,
+    write,
+)
 from fairduel.errors import InputError
 
 if TYPE_CHECKING:  # what takes long to import waits until it is needed
@@ -25,13 +31,17 @@ if TYPE_CHECKING:  # what takes long to import waits until it is needed
 LONG = 30_000_000  # bytes, of a file that takes a second to read
 MANY = 2_000  # users, for whom it takes a second to learn what they want
 MEGABYTE = 1_000_000
+EXAMPLE = "example:"
 
 
 def fit(
+    context: typer.Context,
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="Votes or orders, plain or gzip, or - for standard input."
+            metavar="FILE",
+            help="Votes or orders, plain or gzip; - for standard input, example:NAME for an "
+            "example.",
         ),
     ],
     by: Annotated[
@@ -131,10 +141,13 @@ def fit(
 
     \b
     Examples:
+      fairduel fit example:team-lunch.csv
+      fairduel fit example:offsite-form.csv --by Team --plot offsite.png
+      fairduel fit example:book-club.blt --users 2 --welfare egalitarian --json
       printf 'user,winner,loser\\nann,tea,milk\\nbob,milk,tea\\n' | fairduel fit -
-      fairduel fit votes.csv --by team --per person --plot choice.png
-      fairduel fit ballots.blt --users 3 --welfare egalitarian --json
-      fairduel fit votes.csv --column user=judge --outcomes 0=left,1=right --report report
+
+    Three examples come with fairduel: team-lunch.csv has votes on pairs, offsite-form.csv is a
+    form in which people ranked places, book-club.blt has ballots.
     """
     from fairduel.cli import specs
     from fairduel.fitting import words
@@ -145,10 +158,11 @@ def fit(
 
     check_output(plot, FORMATS)
     check_output(csv_file, (".csv",))
+    check_folder(report)
     objective = specs.welfare(welfare)
     reading = {
         "format": format,
-        "columns": _pairs("--column", column or []),
+        "columns": _pairs("--column", column or []) or None,
         "options": None if options is None else next(csv.reader([options]), []),
         "by": by,
         "once": once,
@@ -170,15 +184,17 @@ def fit(
     if plot is not None:
         write(plot, image(found.plot(), plot.suffix.lower()), quiet)
     if report is not None:
-        page = found.report(report, shlex.join(["fairduel", *sys.argv[1:]]))
+        page = found.report(report, given_command(context))
         if not quiet:
             sys.stderr.write(f"wrote {page}\n")
 
 
 def _read(file: str, reading: dict[str, Any], quiet: bool) -> Ballots:
     """Read the file, with a bar where that takes long."""
-    from fairduel.data import read_votes
+    from fairduel.data import example_file, read_votes
 
+    if file.startswith(EXAMPLE):
+        file = str(example_file(file.removeprefix(EXAMPLE)))
     length = os.path.getsize(file) if os.path.isfile(file) else 0
     with _progress(length // MEGABYTE, not quiet and length > LONG, "MB") as advance:
         read = 0
