@@ -112,7 +112,7 @@ def test_people_who_say_alike_are_joined() -> None:
 def test_votes_that_are_read_already(orders: Path) -> None:
     ballots = read_votes(orders)
     assert fit(ballots).solution.policy.tolist() == fit(orders).solution.policy.tolist()
-    with pytest.raises(InputError, match="give by=... to read_votes"):
+    with pytest.raises(InputError, match=r"give by=\.\.\. to read_votes"):
         fit(ballots, by="team")
 
 
