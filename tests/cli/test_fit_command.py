@@ -84,11 +84,11 @@ def test_json_has_what_solve_has_and_more(run: Run) -> None:
 
 
 def test_standard_input(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    data = gzip.compress(VOTES.encode())
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    packed = gzip.compress(VOTES.encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))
     assert cli.run(["fit", "-", "--json"]) == 0
     data = json.loads(capfd.readouterr().out)
-    assert [entry["user"] for entry in data["users"]] == ["ann", "bob"]  # type: ignore[index]
+    assert [entry["user"] for entry in data["users"]] == ["ann", "bob"]
 
 
 def test_long_names_are_folded_to_the_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

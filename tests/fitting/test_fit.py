@@ -9,6 +9,7 @@ from fairduel import Egalitarian, Fit, InputError, Nash, Session, Utilitarian, W
 from fairduel.data import example_file, read_votes
 from fairduel.fitting import scoring
 from fairduel.inference import infer
+from fairduel.inference.strengths import KEPT
 from fairduel.live import Interval
 
 ORDERS = "name,a,b,c\nann,1,2,3\nbob,3,2,1\ncat,3,2,1\n"
@@ -187,7 +188,7 @@ def test_many_users_are_taken_in_blocks(tmp_path: Path, monkeypatch: pytest.Monk
     rng = np.random.default_rng(6)
     ballots = read_votes(written(tmp_path, votes_of(rng.normal(size=(30, 4)), 30, rng)))
     whole = fit(ballots)
-    monkeypatch.setattr(scoring, "BLOCK", 4 * scoring.KEPT * 12)
+    monkeypatch.setattr(scoring, "BLOCK", 4 * KEPT * 12)
     seen: list[int] = []
     blocks = fit(ballots, progress=seen.append)
     assert seen == [12, 12, 6]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -191,7 +192,8 @@ def print_result(
         if number:
             console.print()
         for each in part:
-            console.print(each)
+            text = isinstance(each, str)
+            console.print(textwrap.fill(each, console.width) if text else each, soft_wrap=text)
 
 
 def certificate(solution: Solution, welfare: Welfare) -> str:
