@@ -258,7 +258,7 @@ def main() -> None:
             memory_of_fit(f"fit of {users:,} users with ranks", ranks, 1000),
             against_loop("CSV", teams, loop_csv, repeats),
             memory("CSV", teams, 150),
-            against_loop("CSV, every line different", dated, loop_csv, repeats, bar=3.0),
+            against_loop("CSV, every line different", dated, loop_csv, repeats),
             memory("CSV, every line different", dated, 150),
             against_loop("JSON lines", lines, loop_lines, repeats),
             memory("JSON lines", lines, 150),

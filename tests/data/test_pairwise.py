@@ -288,3 +288,23 @@ def test_counting_is_exact(
         found = table(read(text))
     flat = {(user, *pair): n for user, pairs in found.items() for pair, n in pairs.items()}
     assert flat == {key: n for key, n in expected.items() if n}
+
+
+NUMBERED = ["ann,x,y,x", "bob,x,y,y", "ann,x,y,x", "ann,y,z,z"] * 50
+
+
+@pytest.mark.parametrize(("before", "behind"), [("id,", ""), ("", ",time"), ("id,day,", ",a,b")])
+def test_columns_at_the_ends_that_nobody_asks_for(read: Reader, before: str, behind: str) -> None:
+    """They make every line different, and are cut off before lines are counted."""
+    heading = f"{before}user,left,right,winner{behind}"
+    ahead, rest = before.count(","), behind.count(",")
+    lines = [f"{f'{n},' * ahead}{line}{f',{n}' * rest}" for n, line in enumerate(NUMBERED)]
+    plainly = table(read("\n".join(["user,left,right,winner", *NUMBERED])))
+    assert table(read("\n".join([heading, *lines]))) == plainly
+    assert table(read("\n".join([heading, *lines, "# a note", ""]))) == plainly
+    width = heading.count(",") + 1
+    for bad in (lines[7] + ",more", lines[7].rpartition(",")[0], "ann"):
+        text = "\n".join([heading, *lines[:7], bad, *lines[8:]])
+        read.refuses(text, f"line 9 has {bad.count(',') + 1} cells and the heading {width}")
+    unknown = [*lines[:7], lines[7].replace(",z,z", ",z,q"), *lines[8:]]
+    read.refuses("\n".join([heading, *unknown]), "line 9: the winner of")

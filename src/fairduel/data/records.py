@@ -142,23 +142,41 @@ class Delimited(Records):
     def _chunk(self, text: str, number: int, at: list[int], count: bool) -> Chunk:
         """Return the columns of a block of lines; ``count``: whether lines may repeat."""
         numbers = range(number, number + text.count("\n"))
-        repeats = _repeats(lines := text.split("\n")[:-1]) if count else None
-        if repeats is not None:
-            columns = self._columns("\n".join([*repeats[0], ""]), at)
-            if columns is not None:
-                return Chunk(columns, repeats[1], "line", numbers, repeats[0], lines)
-        columns = self._columns(text, at)
+        if count:
+            whole = '"' in text or min(at) == max(at)
+            first, last = (0, self._width - 1) if whole else (min(at), max(at))
+            lines = self._cut(text.split("\n")[:-1], first, last)
+            repeats = _repeats(lines)
+            if repeats is not None:
+                inside = [column - first for column in at]
+                columns = self._columns("\n".join([*repeats[0], ""]), inside, last - first + 1)
+                if columns is not None:
+                    return Chunk(columns, repeats[1], "line", numbers, repeats[0], lines)
+        columns = self._columns(text, at, self._width)
         if columns is None:
             return self._uneven_chunk(text, number, at)
         return Chunk(columns, None, "line", numbers)
 
-    def _columns(self, text: str, at: list[int]) -> Columns | None:
-        """Return columns of lines that are as wide as the heading, none of them empty, else None.
+    def _cut(self, lines: list[str], first: int, last: int) -> list[str]:
+        """Return lines from the first to the last column that is asked for.
+
+        A time or a number at either end, which nobody asks for, would make every line different.
+        A line that is too short or too long stays so, by which ``_columns`` knows it.
+        """
+        behind = self._width - 1 - last
+        if behind:
+            lines = [line.rsplit(self.separator, behind)[0] for line in lines]
+        if first:
+            lines = [line.split(self.separator, first)[-1] for line in lines]
+        return lines
+
+    def _columns(self, text: str, at: list[int], width: int) -> Columns | None:
+        """Return columns of lines that are this wide, none of them empty, else None.
 
         A separator after each line feed leaves that feed in the last cell of its line. So if the
         last column has all of them, then every line has the right number of cells.
         """
-        lines, width = text.count("\n"), self._width
+        lines = text.count("\n")
         if f"\n{self.separator * (width - 1)}\n" in "\n" + text:
             return None
         if '"' in text:
