@@ -91,6 +91,22 @@ def test_standard_input(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.M
     assert [entry["user"] for entry in data["users"]] == ["ann", "bob"]
 
 
+def test_columns_and_outcomes_can_be_named(run: Run) -> None:
+    text = "judge,a,b,verdict\nann,x,y,0\nann,x,y,1\nbob,x,y,1\n"
+    named = ["--column", "user=judge", "--column", "left=a", "--column", "right=b"]
+    named += ["--column", "winner=verdict", "--outcomes", "0=left,1=right", "--json"]
+    users = json.loads(run(text, *named)[1])["users"]
+    assert [(each["answers"], each["favourite"]) for each in users] == [(2.0, None), (1.0, "y")]
+    users = json.loads(run(text, *named, "--once")[1])["users"]
+    assert [(each["answers"], each["favourite"]) for each in users] == [(1.0, "y"), (1.0, "y")]
+
+
+def test_options_can_be_named(run: Run) -> None:
+    text = 'name,a,"b, or so",points\nann,1,2,1\nbob,2,1,2\n'
+    arms = json.loads(run(text, "--options", 'a,"b, or so"', "--json")[1])["arms"]
+    assert [each["arm"] for each in arms] == ["a", "b, or so"]
+
+
 def test_long_names_are_folded_to_the_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     _, out, _ = run(VOTES.replace("ann", "a name " * 20).replace("x", "an option " * 10))

@@ -72,6 +72,22 @@ def test_alike_options_go_by_the_mean(tmp_path: Path) -> None:
     assert fit(written(tmp_path, even)).majority.option == "b"
 
 
+def test_the_majority_is_one_of_people_or_of_groups(tmp_path: Path) -> None:
+    """Two groups of one person like a, one of three likes c."""
+    rows = "1,red,1,2,3\n2,blue,1,2,3\n" + "".join(f"{k},green,3,2,1\n" for k in (3, 4, 5))
+    path = written(tmp_path, "name,team,a,b,c\n" + rows)
+    assert fit(path, by="team").majority.option == "a"
+    assert fit(path, by="team", per="person").majority.option == "c"
+
+
+def test_the_majority_of_voters(tmp_path: Path) -> None:
+    one = "user,winner,loser\n" + "ann,x,y\n" * 9 + "bob,x,y\n" * 9 + "cat,y,x\n" * 9
+    found = fit(written(tmp_path, one))
+    assert found.majority.option == "x"
+    assert found.majority.beats_all
+    assert list(found.worse_off) == ["cat"]
+
+
 def test_equal_favourites_are_all_named_and_no_favourite_is_none(tmp_path: Path) -> None:
     path = written(tmp_path, "name,a,b,c\nann,1,1,3\nbob,2,2,2\ncat,1,2,3\n")
     found = fit(read_votes(path, format="ranks"))
@@ -224,6 +240,19 @@ def test_quantiles_go_by_weight(tmp_path: Path) -> None:
     assert found.quantiles[0.25] == pytest.approx((most, 1.0), abs=1e-6)
     assert "the worst off" in str(found)
     assert "percentage points at most" in str(found)
+
+
+def test_quantiles_count_people(tmp_path: Path) -> None:
+    rows = "".join(f"{d},{1 if d else 9},1,2,3\n" for d in range(8)) + "8,1,3,2,1\n9,4,3,2,1\n"
+    found = fit(written(tmp_path, "name,weight,a,b,c\n" + rows))
+    assert found.weights.sum() == 21.0
+    # Five of 21 get little: less than a quarter, more than a tenth, though two of ten users.
+    few, most = found.solution.utilities.min(), found.solution.utilities.max()
+    assert found.quantiles[0.1][0] == pytest.approx(few)
+    assert found.quantiles[0.25][0] == pytest.approx(most)
+    rows = rows.replace("9,4,3", "9,6,3")
+    found = fit(written(tmp_path, "name,weight,a,b,c\n" + rows))
+    assert found.quantiles[0.25][0] == pytest.approx(found.solution.utilities.min())
 
 
 # Sessions and polls
