@@ -27,8 +27,9 @@ def document(fit: Fit, command: str = "") -> Document:
     asked = words.questions(fit)
     if asked:
         sections.append(Section("questions", "What to ask next", tuple(map(Text, asked))))
+    said, *more = words.introduction(fit)
     summary: tuple[Block, ...] = (
-        *map(Text, words.introduction(fit)),
+        *map(Text, (said[0].upper() + said[1:], *more)),
         *map(Caution, fit.warnings),
         policy,
         Picture("choice", _caption(fit), fit.plot),
