@@ -88,7 +88,7 @@ def test_who_knows_everything_asks_nothing() -> None:
     run = simulate(instance, 10_000, learner, seed=1, checkpoints=1)
     assert set(run.phases) == {"exploit"}
     assert run.regret[-1] < 1e-6 * run.best * 10_000
-    assert learner.outlook(learner.init(3, 4, 10_000, 1)).duels_worth_asking == 0
+    assert learner.outlook(learner.init(3, 4, 10_000, 1)).enough
 
 
 # Planning, with made-up values and no posterior at all
@@ -148,13 +148,6 @@ def test_the_plan_is_the_one_with_the_least_loss() -> None:
     found = rounds * 0.2 + plan.cost - plan.gain
     assert found <= 1.02 * best  # lengths are evenly spaced in their logarithm
     assert found >= best - 1e-9 or plan.rounds % 7 != 1
-
-
-def test_duels_worth_asking_are_those_of_the_plan() -> None:
-    """None where nothing is worth it; else fewer, the sooner one knows."""
-    counts = [_planner(slope).duels_worth_asking(0) for slope in (0.0, 0.01, 1.0)]
-    assert counts[0] == 0
-    assert counts[1] > counts[2] > 0
 
 
 def test_gains_too_small_for_a_number_are_none() -> None:

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,9 @@ UTILITIES = {
 }
 FAVOURITES: dict[str, str | None] = {"ann": "pizza", "bob": None, "cat": "rice"}
 RECOMMENDATION = Recommendation(POLICY, UTILITIES, FAVOURITES, ("cat",))
-OUTLOOK = SessionOutlook(POLICY, UTILITIES, FAVOURITES, ("cat",), 0.25, 12, "For fun.")
+OUTLOOK = SessionOutlook(
+    POLICY, UTILITIES, FAVOURITES, ("cat",), Interval(0.83, 0.7, 0.92), 0.034, "For fun."
+)
 
 TEXT = """\
 Choose    how often
@@ -42,8 +45,8 @@ def test_an_outlook_prints_more() -> None:
     assert (
         str(OUTLOOK)
         == f"""{TEXT}
-With probability 25% no policy's welfare is more than 1% better.
-About 12 more duels are worth asking.
+This should give 83% of the best that could be had (70% to 92%).
+Ten more answers of each would add about 3%.
 For fun."""
     )
 
@@ -129,16 +132,13 @@ def test_a_rationale_in_words(rationale: Rationale | None, sentence: str) -> Non
     assert words.why(rationale, ["soup", "fish", "rice"]) == sentence
 
 
-@pytest.mark.parametrize(
-    ("duels", "sentence"),
-    [
-        (0, "It is time to stop asking: more answers would cost more than they bring."),
-        (1, "About 1 more duel is worth asking."),
-        (1234, "About 1,234 more duels are worth asking."),
-    ],
-)
-def test_whether_to_ask_on_in_words(duels: int, sentence: str) -> None:
-    assert words.worth_asking(duels) == sentence
+def test_whether_to_ask_on_in_words() -> None:
+    said = replace(OUTLOOK, ten_more=0.0099)
+    assert said.enough
+    assert "It is time to stop asking: ten more answers of each would add less than 1%." in str(
+        said
+    )
+    assert not replace(OUTLOOK, ten_more=0.01).enough
 
 
 def test_fair_voi_says_that_it_explains_itself() -> None:

@@ -23,6 +23,7 @@ from fairduel import (
     Utilitarian,
 )
 from fairduel.inference import estimate_utilities, infer
+from fairduel.live import Interval
 from voters import ARMS, LEARNERS, QUICK, USERS, Same, fingerprint, new_session, saved, vote
 
 
@@ -326,8 +327,8 @@ def test_unless_told_the_learner_weighs_what_answers_are_worth(tmp_path: Path) -
     assert standing.without_winner == ()
     assert set(standing.utilities) == set(USERS)
     assert all(u.low <= u.mean <= u.high for u in standing.utilities.values())
-    assert 0.0 <= standing.near_best <= 1.0
-    assert standing.duels_worth_asking >= 0
+    assert 0.0 <= standing.share.low <= standing.share.mean <= standing.share.high <= 1.0
+    assert standing.enough == (standing.ten_more < 0.01)
     assert standing == Session.load(saved(session, tmp_path / "s.json")).outlook()
 
 
@@ -373,7 +374,7 @@ def test_known_winners_are_what_utilities_are_relative_to(learner: Learner[Any])
     assert not any("Nothing is known" in remark for remark in told.remarks)
     posterior = infer(wins, (0, 1))
     found = estimate_utilities(posterior, only_pizza, posterior.sample(np.random.default_rng(1)))
-    assert (found.low[0], found.utilities[0], found.high[0]) == (1.0, 1.0, 1.0)
+    np.testing.assert_allclose((found.low[0], found.utilities[0], found.high[0]), 1.0, rtol=1e-12)
     assert found.utilities[1] < 0.9
     share = told.policy["soup"]  # what bob gets from his own favourite alone
     assert told.utilities["bob"].low >= share - 1e-9
@@ -384,10 +385,8 @@ def test_the_learner_and_the_session_say_the_same() -> None:
     for rounds in (0, 5, 60):
         vote(session, rounds, np.random.default_rng(rounds))
         said, seen = FairVOI().outlook(session._state), session.outlook()
-        assert (seen.near_best, seen.duels_worth_asking) == (
-            said.near_best,
-            said.duels_worth_asking,
-        )
+        assert seen.share == Interval(said.share, said.low, said.high)
+        assert seen.ten_more == said.ten_more
         posterior = infer(session._state.tally.wins)
         means = [interval.mean for interval in session.recommend().utilities.values()]
         np.testing.assert_allclose(means, posterior.scores @ FairVOI().policy(session._state))

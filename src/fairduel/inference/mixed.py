@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from fairduel.inference.preferences import infer_preferences
 from fairduel.inference.strengths import KEPT, infer_strengths, weigh_strengths
 
 NEGLIGIBLE = 1e-3  # a model less likely than this is left out
+UNLIKELY = -math.log(NEGLIGIBLE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +58,25 @@ def infer(
     if scoring != "condorcet":
         return infer_preferences(wins, scoring, seed, draws)
     pairs = infer_pairs(wins, winners)
-    weighed = weigh_strengths(wins)
-    odds = np.exp(np.clip(pairs.log_evidence() - weighed[1], -700.0, 700.0))
-    independent = float(odds / (1.0 + odds))
-    if independent > 1.0 - NEGLIGIBLE:
+    evidence = pairs.log_evidence()
+    weighed = weigh_strengths(wins, evidence)
+    if evidence - weighed[1] > UNLIKELY:
         return pairs
     strengths = infer_strengths(wins, winners, seed, weighed, draws or KEPT)
-    if independent < NEGLIGIBLE:
-        return strengths
-    return mix([(1.0 - independent, strengths), (independent, pairs)])
+    return weigh([(weighed[1], strengths), (evidence, pairs)])
+
+
+def weigh(models: Sequence[tuple[float, Posterior]]) -> Posterior:
+    """Mix posteriors with even odds beforehand, each given with its log evidence."""
+    evidence = np.array([each for each, _ in models])
+    weights = np.exp(evidence - evidence.max())
+    weights /= weights.sum()
+    likely = [
+        (weight, posterior)
+        for weight, (_, posterior) in zip(weights.tolist(), models, strict=True)
+        if weight > NEGLIGIBLE
+    ]
+    return likely[0][1] if len(likely) == 1 else mix(likely)
 
 
 def mix(parts: Sequence[tuple[float, Posterior]]) -> Mixed:

@@ -13,9 +13,11 @@ from fairduel.inference.posterior import DRAWS, Posterior, stratified
 
 SPREADS = (0.5, 1.0, 2.0, 4.0)  # of strengths, in log-odds
 RESIDUALS = (0.0, 0.5)  # by which single pairs deviate, in log-odds
+HOPELESS = 200.0  # nats behind another model: nothing of this one is left
 KEPT = 128  # draws that are kept by default: half of them are mirror images
 
 HYPOTHESES = np.array([(spread, residual) for residual in RESIDUALS for spread in SPREADS])
+_LOOSEST = [len(HYPOTHESES) - 2]  # the largest deviations, and a spread of 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +50,18 @@ class Strengths(Posterior):
         return _draw(self.wins, self.known, self.weights, n, rng).scores[:n]
 
 
-def weigh_strengths(wins: Floats) -> tuple[Floats, float]:
-    """Return the weights (H,) of all spreads and sizes of deviations, and the log evidence."""
+def weigh_strengths(wins: Floats, rival: float = -np.inf) -> tuple[Floats, float]:
+    """Return the weights (H,) of all spreads and sizes of deviations, and the log evidence.
+
+    rival: the log evidence of a model whose pairs are free. Where the hypothesis that is nearest to
+    it, with deviations, is far behind, so are the others, and only this one is weighed.
+    """
     from fairduel.kernels import strengths
 
+    if rival > -np.inf:
+        nearest = float(strengths.evidence(wins, *HYPOTHESES[_LOOSEST].T.copy()).sum())
+        if nearest < rival - HOPELESS:
+            return np.eye(len(HYPOTHESES))[_LOOSEST[0]], nearest
     evidence = strengths.evidence(wins, *np.ascontiguousarray(HYPOTHESES.T)).sum(axis=1)
     weights = np.exp(evidence - evidence.max())
     return weights / weights.sum(), float(evidence.max() + np.log(weights.mean()))

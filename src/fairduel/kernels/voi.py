@@ -194,20 +194,22 @@ def value_winners(
     return slope, limits(slope, bend)
 
 
-@kernel((_CUBE, _CUBE, _CUBE, _CUBE, _ROW, _ROW))
+@kernel((_CUBE, _CUBE, _CUBE, _CUBE, _ROW))
 def value_strengths(
-    pulls: Floats, strengths: Floats, shifts: Floats, moves: Floats, scales: Floats, rates: Floats
+    pulls: Floats, strengths: Floats, shifts: Floats, moves: Floats, scales: Floats
 ) -> tuple[Floats, Floats]:
-    """Return what it is worth to know pairs' log-odds; slopes and limits as above.
+    """Return what it gains to know each user's log-odds of pairs, and how fast answers tell them.
 
     Draw m has ``strengths`` (D, K), their ``shifts`` from the mode, and ``moves`` of the scores
     from their mean; ``pulls`` are what a higher score would gain, to be summed with ``scales``.
     A pair's log-odds x move a score s by Cov(s, x) / Var(x) for each unit, and x is a difference
-    of two strengths, so all pairs' gains come from one matrix (K, K) a user. Half of x is resolved
-    by 1 / (Var(x) E[p (1 - p)]) answers; ``rates`` (D,) are the shares of duels that are answered.
+    of two strengths, so all pairs' gains come from one matrix (K, K) a user. m answers resolve a
+    share m v / (1 + m v) of x, with speed v = Var(x) E[p (1 - p)].
+
+    Returns gains and speeds (D, K, K), i < j.
     """
     n_draws, n_users, n_arms = pulls.shape
-    slope, bend = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
+    gains, speeds = np.zeros((n_users, n_arms, n_arms)), np.zeros((n_users, n_arms, n_arms))
     joint, pulled = np.empty((n_arms, n_arms)), np.empty((n_arms, n_arms))
     spread, noise = np.empty((n_arms, n_arms)), np.empty((n_arms, n_arms))
     for d in range(n_users):
@@ -228,11 +230,9 @@ def value_strengths(
                 for k in range(n_arms):
                     gain += (joint[a, k] - joint[b, k]) * (pulled[k, a] - pulled[k, b])
                 variance = max(spread[a, b] / n_draws, 1e-12)
-                speed = rates[d] * variance * noise[a, b] / n_draws
-                gain = max(gain / n_draws / variance, 0.0) * speed
-                slope[a, b] += gain
-                bend[a, b] += gain * speed
-    return slope, limits(slope, bend)
+                gains[d, a, b] = max(gain / n_draws / variance, 0.0)
+                speeds[d, a, b] = variance * noise[a, b] / n_draws
+    return gains, speeds
 
 
 @kernel((_TABLE, _TABLE, types.int64))

@@ -46,6 +46,7 @@ class BradleyTerryThompson(Learner[ThompsonState]):
     """
 
     anytime = True
+    from_sums = True
 
     welfare: Welfare = field(default_factory=Nash)
     scoring: str = "condorcet"

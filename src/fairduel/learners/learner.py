@@ -13,6 +13,7 @@ from fairduel.offers import Play
 from fairduel.tally import Tally
 
 State = TypeVar("State")
+ENOUGH = 0.01  # of the best: what is not worth ten more answers of each user
 Kind = Literal["nothing-asked", "exploit", "drawn-along", "winner", "scores"]
 
 
@@ -20,13 +21,20 @@ Kind = Literal["nothing-asked", "exploit", "drawn-along", "winner", "scores"]
 class Outlook:
     """Where learning stands.
 
-    near_best: the probability that the welfare of the recommended policy is within 1 % of the
-    best. duels_worth_asking: about how many more duels are worth playing for their answers; 0
-    means that it is time to stop asking.
+    share, low, high: of the best that could be had, what the recommended policy is expected to
+    give, with the interval that holds it with probability 95 %. For the Nash welfare it is a share
+    of the geometric mean of utilities. ten_more: what ten more answers of each user would add.
     """
 
-    near_best: float
-    duels_worth_asking: int
+    share: float
+    low: float
+    high: float
+    ten_more: float
+
+    @property
+    def enough(self) -> bool:
+        """Whether to stop asking: ten more answers of each would add less than 1 %."""
+        return self.ten_more < ENOUGH
 
 
 @dataclass(frozen=True)
@@ -59,14 +67,16 @@ class Learner(ABC, Generic[State]):
 
     A learner declares what it can do. anytime: whether it works without knowing the horizon.
     winners: each user's winner as far as it was given. scoring: by which it scores arms (see
-    ``fairduel.scorings``). explains: whether ``outlook`` and
-    ``rationale`` say anything.
+    ``fairduel.scorings``). explains: whether ``outlook`` and ``rationale`` say anything. from_sums:
+    whether it can begin with the sum of all answers so far, so that answers may change, and users
+    and arms come and go.
     """
 
     anytime: bool = False
     winners: tuple[int | None, ...] | None = None
     scoring: str = "condorcet"
     explains: bool = False
+    from_sums: bool = False
 
     @abstractmethod
     def init(self, users: int, arms: int, horizon: int, seed: int) -> State:
@@ -89,7 +99,7 @@ class Learner(ABC, Generic[State]):
         """Return the policy to recommend now."""
 
     def posterior(self, tally: Tally) -> Posterior:
-        """Return what the answers say of the users' preferences; default: independent pairs.
+        """Return what the answers say of the users' preferences; default: ``infer``.
 
         A learner with another model of preferences overrides this.
         """

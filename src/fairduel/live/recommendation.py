@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from fairduel._tables import Table, as_html, as_text, printable
+from fairduel.learners.learner import ENOUGH
 from fairduel.live import words
 
 _NEVER = 0.005  # arms that are chosen less often than this are summed up
@@ -95,16 +96,21 @@ def shares(policy: Mapping[str, float]) -> list[tuple[str, str]]:
 class SessionOutlook(Recommendation):
     """A recommendation, and how far the session has come.
 
-    near_best: the probability that the present policy's welfare is within 1 % of the best.
-    duels_worth_asking: about how many more duels are worth playing for their answers. 0 means
-    that it is time to stop asking: not that the policy is surely the best, but that more answers
-    would cost more than they bring in the duels to come. why: why the last pair was chosen.
+    share: of the best that could be had, what the policy is expected to give, with its interval;
+    for the Nash welfare a share of the geometric mean of utilities. ten_more: what ten more answers
+    of each user would add to it. why: why the last pair was chosen.
     """
 
-    near_best: float
-    duels_worth_asking: int
+    share: Interval
+    ten_more: float
     why: str
 
+    @property
+    def enough(self) -> bool:
+        """Whether to stop asking: ten more answers of each would add less than 1 %."""
+        return self.ten_more < ENOUGH
+
     def _sentences(self) -> list[str]:
-        progress = [words.near_best(self.near_best), words.worth_asking(self.duels_worth_asking)]
+        share = self.share
+        progress = words.progress(share.mean, share.low, share.high, self.ten_more, self.enough)
         return [*super()._sentences(), *progress, *filter(None, [self.why])]

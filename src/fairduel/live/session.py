@@ -7,11 +7,13 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
 from fairduel import learners
+from fairduel._arrays import Floats
 from fairduel._checks import whole_number
 from fairduel._codec import classes_in, decode, encode
 from fairduel._files import AnyPath
@@ -22,6 +24,7 @@ from fairduel.learners import FairVOI, Learner
 from fairduel.learners.learner import check_learner
 from fairduel.learners.tournament import Tournament
 from fairduel.live import words
+from fairduel.live.advice import Advice, advise, find_favourites
 from fairduel.live.recommendation import Interval, Recommendation, SessionOutlook
 from fairduel.live.storage import (
     Document,
@@ -31,7 +34,19 @@ from fairduel.live.storage import (
     read_document,
     write_document,
 )
-from fairduel.live.votes import SKIP, TIE, Asked, Duel, Event, Votes
+from fairduel.live.votes import (
+    SKIP,
+    TIE,
+    Asked,
+    Duel,
+    Event,
+    Moved,
+    Question,
+    Roster,
+    Told,
+    Voted,
+    Votes,
+)
 from fairduel.offers import check_offer, check_policy, draw_round
 from fairduel.tally import Tally
 
@@ -61,8 +76,7 @@ class Session:
         *,
         seed: int | None = None,
     ) -> None:
-        self.users = check_names("user", users)
-        self.arms = _check_arms(arms)
+        users, arms = check_names("user", users), _check_arms(arms)
         self.horizon = None if horizon is None else whole_number("the horizon", horizon)
         self.learner: Learner[Any] = (
             FairVOI(anytime=horizon is None) if learner is None else learner
@@ -74,12 +88,46 @@ class Session:
                 "given: give one, or use FairVOI(anytime=True)."
             )
         self.seed = secrets.randbits(63) if seed is None else whole_number("the seed", seed, 0)
-        self._state = self.learner.init(
-            len(self.users), len(self.arms), self.horizon or _ENDLESS, self.seed
-        )
-        self._votes = Votes(self.users, self.arms)
+        self._state = self._begin(len(users), len(arms))
+        self._votes = Votes(users, arms)
+        self._advised: tuple[Roster, bytes, Advice] | None = None
         self._storage: Storage | None = None
         self._saved: dict[str, str | None] = {}  # fingerprints of files, as this session knows them
+
+    @classmethod
+    def from_votes(
+        cls,
+        users: Sequence[str],
+        arms: Sequence[str],
+        wins: Floats,
+        horizon: int | None = None,
+        learner: Learner[Any] | None = None,
+        *,
+        seed: int | None = None,
+    ) -> Session:
+        """Make a session that goes on from votes: user d preferred i to j ``wins[d, i, j]`` times.
+
+        A tie is half a win each.
+        """
+        session = cls(users, arms, horizon, learner, seed=seed)
+        wins = check_wins(wins, len(session.users), len(session.arms))
+        session._votes = Votes(session.users, session.arms, wins)
+        nothing = Tally.empty(len(session.users), len(session.arms))
+        session._state = session.learner.tell(session._state, replace(nothing, wins=wins))
+        return session
+
+    @property
+    def users(self) -> tuple[str, ...]:
+        """The names of the users who are present."""
+        return self._votes.roster.present_users
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The names of the arms that are present."""
+        return self._votes.roster.present_arms
+
+    def _begin(self, users: int, arms: int) -> Any:
+        return self.learner.init(users, arms, self.horizon or _ENDLESS, self.seed)
 
     def __repr__(self) -> str:
         of = "" if self.horizon is None else f" of {self.horizon:,}"
@@ -106,16 +154,74 @@ class Session:
         self._happens(asked, state)
         return self.duel(asked.id)
 
-    def tell(self, duel: Duel | int, answers: Mapping[str, str | None]) -> None:
+    def tell(
+        self, duel: Duel | int, answers: Mapping[str, str | None], *, change: bool = False
+    ) -> None:
         """Record answers to a duel or its id: for each user an arm, "tie", or "skip" or None.
 
         They may come late, in any order and in pieces. The same answer told again changes
-        nothing; a user who skipped may answer later; any other change of mind is an error.
-        An error changes nothing, not even for the other users in the call.
+        nothing; a user who skipped may answer later; any other change of mind is an error, unless
+        ``change`` is given: "skip" then takes an answer back. An error changes nothing, not even
+        for the other users in the call.
         """
-        told = self._votes.news(self._id(duel), answers)
+        told = self._votes.news(self._id(duel), answers, change)
         if told.answers:
             self._happens(told, self._state)
+
+    def question(self, user: str) -> Question | None:
+        """Return the two arms about which this user's answer is worth most; None if none are left.
+
+        Each pair is asked once. Nothing is chosen for anybody meanwhile, so asking costs only
+        time. Asked again before anybody has answered, it returns the same.
+        """
+        user = self._votes.check_user(user)
+        if user not in self.users:
+            raise InputError(f"{user!r} has left: add the user again to ask.")
+        d, said = self.users.index(user), self._votes.said(user)
+        worth = self._advice().worth[d]
+        pairs = [
+            (worth[i, j], first, second)
+            for i, first in enumerate(self.arms)
+            for j, second in enumerate(self.arms[:i])
+            if (min(first, second), max(first, second)) not in said
+        ]
+        if not pairs:
+            return None
+        _, left, right = max(pairs, key=lambda pair: pair[0])
+        if np.random.default_rng([self.seed, 5, d, len(said)]).random() < 0.5:
+            left, right = right, left
+        return Question(user, left, right)
+
+    def vote(self, user: str, left: str, right: str, answer: str | None) -> None:
+        """Record what a user says about two arms, asked or not: an arm, "tie" or "skip".
+
+        The last answer about a pair counts; None takes it back, so that the pair is asked again.
+        """
+        voted = self._votes.vote(user, left, right, answer)
+        if voted is not None:
+            self._happens(voted, self._state)
+
+    def add_user(self, name: str) -> None:
+        """Let a user join, or come back with the answers given before."""
+        self._move("user", name, True)
+
+    def remove_user(self, name: str) -> None:
+        """Let a user leave: from now on nothing is chosen for their sake."""
+        self._move("user", name, False)
+
+    def add_arm(self, name: str) -> None:
+        """Add an arm, or take one in again with the answers about it."""
+        _check_arms([name])
+        self._move("arm", name, True)
+
+    def remove_arm(self, name: str) -> None:
+        """Take an arm out: it is neither chosen nor asked about any more."""
+        self._move("arm", name, False)
+
+    def _move(self, kind: Literal["user", "arm"], name: str, present: bool) -> None:
+        moved = self._votes.move(kind, name, present)
+        if moved is not None:
+            self._happens(moved, self._state)
 
     def duel(self, id: int) -> Duel:
         """Return a duel that was issued before."""
@@ -127,13 +233,45 @@ class Session:
 
     def _happens(self, event: Event, state: Any) -> None:
         """Tell the learner, keep the event, and only then count it: an error changes nothing."""
-        tally = self._votes.tally_of(event)
-        if isinstance(event, Asked) or (self._votes.asked(event.id).listen and tally.wins.any()):
-            state = self.learner.tell(state, tally)
+        if isinstance(event, Moved):
+            state = self._begin_again(event)
+        else:
+            tally = self._votes.tally_of(event)
+            if (tally.wins < 0.0).any():
+                state = self._begin_again(event)
+            elif isinstance(event, Asked) or (self._heard(event) and tally.wins.any()):
+                state = self.learner.tell(state, self._votes.roster.restrict(tally))
         if self._storage is not None:
             self._storage.append(event)
         self._votes.add(event)
         self._state = state
+
+    def _heard(self, event: Told | Voted) -> bool:
+        """Whether the learner wants these answers."""
+        return isinstance(event, Voted) or self._votes.asked(event.id).listen
+
+    def _begin_again(self, event: Event) -> Any:
+        """Return the state of a learner that begins after an event with all that was said."""
+        if not self.learner.from_sums:
+            raise InputError(
+                f"{type(self.learner).__name__} learns in phases, so that answers stand, and users "
+                "and arms stay: use FairVOI."
+            )
+        assert not isinstance(event, Asked)
+        roster, tally = self._votes.heard_after(event)
+        state = self._begin(len(roster.present_users), len(roster.present_arms))
+        return self.learner.tell(state, tally)
+
+    def _advice(self) -> Advice:
+        """Return what all votes say now, worked out once."""
+        votes = self._votes
+        wins = votes.roster.restrict(votes.tally).wins
+        key = wins.tobytes()
+        if self._advised is None or self._advised[:2] != (votes.roster, key):
+            welfare = getattr(self.learner, "welfare", None)
+            advice = advise(wins, welfare=welfare, winners=self.learner.winners, seed=self.seed)
+            self._advised = (votes.roster, key, advice)
+        return self._advised[2]
 
     def _id(self, duel: Duel | int) -> int:
         if not isinstance(duel, Duel):
@@ -148,42 +286,56 @@ class Session:
     # What to choose
 
     def recommend(self) -> Recommendation:
-        """Return the learner's policy now, and what each user gets from it, by all answers."""
+        """Return the policy to follow now, and what each user gets from it, by all answers.
+
+        The policy is the learner's, or once anybody has voted outside duels, ``advise``'s.
+        """
         return Recommendation(**self._recommended())
 
     def outlook(self) -> SessionOutlook:
         """Return the same, and whether to go on asking; for learners that explain themselves."""
-        outlook = self.learner.outlook(self._state)
-        shown = self._votes.shown(self.rounds) if self.rounds else None
+        shown = self._shown()
+        outlook = self._advice().outlook if self._own else self.learner.outlook(self._state)
         return SessionOutlook(
             **self._recommended(),
-            near_best=outlook.near_best,
-            duels_worth_asking=outlook.duels_worth_asking,
+            share=Interval(outlook.share, outlook.low, outlook.high),
+            ten_more=outlook.ten_more,
             why=words.why(self.learner.rationale(self._state, shown), self.arms),
         )
 
+    @property
+    def _own(self) -> bool:
+        """Whether anybody has voted outside duels."""
+        return bool(self._votes.voted) or self._votes.before is not None
+
+    def _shown(self) -> tuple[int, int] | None:
+        """Return the arms of the last duel, by number, if they are still there."""
+        if not self.rounds:
+            return None
+        duel = self.duel(self.rounds)
+        if not {duel.left, duel.right} <= set(self.arms):
+            return None
+        return self.arms.index(duel.left), self.arms.index(duel.right)
+
     def _recommended(self) -> dict[str, Any]:
         """Return the fields of a recommendation, by name of user and arm."""
-        policy = self.learner.policy(self._state)
-        check_policy(policy, len(self.arms), self.learner)
-        wins, known = self._votes.tally.wins, self.learner.winners
-        rng = np.random.default_rng([self.seed, 3, self.rounds])
-        posterior = self.learner.posterior(self._votes.tally)
-        seen = estimate_utilities(posterior, policy, posterior.sample(rng))
-        silent = (wins == wins.transpose(0, 2, 1)).all(axis=(1, 2))
-        if len(self.arms) == 1:
-            silent[:] = False
-        if known is not None:
-            silent &= np.array([winner is None for winner in known])
-        favourites = [
-            None if quiet else self.arms[k]
-            for k, quiet in zip(seen.references.tolist(), silent.tolist(), strict=True)
-        ]
+        if self._own:
+            advice = self._advice()
+            policy, seen, favourites = advice.policy, advice.estimates, advice.favourites
+        else:
+            policy = self.learner.policy(self._state)
+            check_policy(policy, len(self.arms), self.learner)
+            tally = self._votes.roster.restrict(self._votes.tally)
+            rng = np.random.default_rng([self.seed, 3, self.rounds])
+            posterior = self.learner.posterior(tally)
+            seen = estimate_utilities(posterior, policy, posterior.sample(rng))
+            favourites = find_favourites(seen, tally.wins, self.learner.winners)
+        names = [None if k < 0 else self.arms[k] for k in favourites.tolist()]
         figures = zip(seen.utilities.tolist(), seen.low.tolist(), seen.high.tolist(), strict=True)
         return {
             "policy": dict(zip(self.arms, policy.tolist(), strict=True)),
             "utilities": {u: Interval(*f) for u, f in zip(self.users, figures, strict=True)},
-            "favourites": dict(zip(self.users, favourites, strict=True)),
+            "favourites": dict(zip(self.users, names, strict=True)),
             "without_winner": tuple(self.users[d] for d in seen.without_winner),
         }
 
@@ -243,12 +395,25 @@ class Session:
         return session
 
     def _document(self) -> Document:
+        votes, roster = self._votes, self._votes.roster
+        more: Document = {}  # what most sessions do not have
+        if roster.gone_users or roster.gone_arms or votes.settled:
+            more["gone"] = {
+                "users": [name for name in roster.users if name in roster.gone_users],
+                "arms": [name for name in roster.arms if name in roster.gone_arms],
+                "settled": votes.settled,
+            }
+        if votes.before is not None:
+            more["before"] = encode(votes.before)
+        if votes.voted:
+            more["votes"] = [[*key, answer] for key, answer in votes.voted.items()]
         return {
-            "users": list(self.users),
-            "arms": list(self.arms),
+            "users": list(roster.users),
+            "arms": list(roster.arms),
             "horizon": self.horizon,
             "seed": self.seed,
-            "duels": self._votes.records(),
+            "duels": votes.records(),
+            **more,
             "learner": encode(self.learner),
             "state": encode(self._state),
         }
@@ -263,18 +428,27 @@ class Session:
         state = decode(data["state"], classes_in(type(session._state)))
         if type(state) is not type(session._state):
             raise InputError("its state is not that of its learner: use an earlier copy.")
+        before = data.get("before")
+        if before is not None:
+            wins = decode(before, [])
+            session._votes = Votes(data["users"], data["arms"], wins)
         votes = session._votes
+        for vote in data.get("votes", []):
+            votes.add(Voted(*vote))
         for id, record in enumerate(data["duels"], 1):
             votes.add(Asked(id, record["left"], record["right"], bool(record["listen"])))
             votes.add(votes.news(id, record["answers"]))
+        votes.leave(**data.get("gone", {}))
         nothing = Tally.empty(len(session.users), len(session.arms))
         session._state = learner.tell(state, nothing)  # fails if it does not fit
         return session
 
     def _replay(self, event: Event) -> None:
         """Replay an event. What was shown is in the event, and is not drawn again."""
-        if not isinstance(event, Asked):
-            self.tell(event.id, event.answers)
+        if isinstance(event, Told):
+            self.tell(event.id, event.answers, change=True)
+        elif not isinstance(event, Asked):
+            self._happens(event, self._state)
         elif event.id != self.rounds + 1:
             raise InputError(f"duel {event.id!r} follows duel {self.rounds}: use an earlier copy.")
         else:
@@ -304,6 +478,20 @@ def _settings() -> list[type]:
     public = (getattr(learners, name) for name in learners.__all__)
     known = [cls for cls in public if isinstance(cls, type) and dataclasses.is_dataclass(cls)]
     return [*known, *by_name().values(), Tournament]
+
+
+def check_wins(wins: Floats, users: int, arms: int) -> Floats:
+    """Return votes (D, K, K) that may be counted."""
+    found = np.array(wins, np.float64)
+    if found.shape != (users, arms, arms):
+        raise InputError(
+            f"the votes have shape {found.shape}: give ({users}, {arms}, {arms}), as there are "
+            f"{users} users and {arms} arms."
+        )
+    if not np.isfinite(found).all() or (found < 0.0).any():
+        raise InputError("some numbers of votes are negative or no number: count votes from 0 on.")
+    found[:, np.arange(arms), np.arange(arms)] = 0.0
+    return found
 
 
 def _check_arms(arms: Sequence[str]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from fairduel._files import AnyPath, read_whole, write_whole
 from fairduel.errors import InputError
-from fairduel.live.votes import Asked, Event, Told
+from fairduel.live.votes import Asked, Event, Moved, Told, Voted
 
 Document = dict[str, Any]
 
@@ -103,7 +103,7 @@ def _readable(data: Document) -> str:
     """Return JSON with a line for each top-level item and for each duel."""
     lines = []
     for key, value in data.items():
-        if key == "duels" and value:
+        if key in ("duels", "votes") and value:
             rows = ",\n".join(f"    {json.dumps(row, ensure_ascii=False)}" for row in value)
             text = f"[\n{rows}\n  ]"
         else:
@@ -219,6 +219,10 @@ class Journal(Storage):
         try:
             if "asked" in item:
                 return Asked(item["asked"], item["left"], item["right"], item["listen"])
+            if "voted" in item:
+                return Voted(item["voted"], item["left"], item["right"], item["answer"])
+            if "moved" in item:
+                return Moved(item["moved"], item["name"], item["present"])
             return Told(item["told"], item["answers"])
         except KeyError as error:
             raise InputError(
@@ -250,6 +254,15 @@ def _event_data(event: Event) -> dict[str, Any]:
             "right": event.right,
             "listen": event.listen,
         }
+    if isinstance(event, Voted):
+        return {
+            "voted": event.user,
+            "left": event.left,
+            "right": event.right,
+            "answer": event.answer,
+        }
+    if isinstance(event, Moved):
+        return {"moved": event.kind, "name": event.name, "present": event.present}
     return {"told": event.id, "answers": event.answers}
 
 

@@ -1,12 +1,16 @@
-"""The log of a session: the duels issued, and their answers as they came."""
+"""The log of a session: duels and votes as they came, and who and what is in it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
 
-from fairduel._names import comparable
+import numpy as np
+
+from fairduel._arrays import Floats
+from fairduel._names import check_names, comparable
 from fairduel.errors import InputError
 from fairduel.tally import Tally
 
@@ -28,6 +32,15 @@ class Duel:
 
 
 @dataclass(frozen=True)
+class Question:
+    """Two arms to ask one user about."""
+
+    user: str
+    left: str
+    right: str
+
+
+@dataclass(frozen=True)
 class Asked:
     """A duel was issued. ``listen``: whether the learner wants the answers."""
 
@@ -45,18 +58,85 @@ class Told:
     answers: dict[str, str]
 
 
-Event = Asked | Told
+@dataclass(frozen=True)
+class Voted:
+    """A user answered about two arms outside any duel; None takes that answer back."""
+
+    user: str
+    left: str
+    right: str
+    answer: str | None
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A user or an arm came, or came back, or went."""
+
+    kind: Literal["user", "arm"]
+    name: str
+    present: bool
+
+
+Event = Asked | Told | Voted | Moved
+
+
+@dataclass(frozen=True)
+class Roster:
+    """All users and arms that a session has ever had, and those that are gone."""
+
+    users: tuple[str, ...]
+    arms: tuple[str, ...]
+    gone_users: frozenset[str] = frozenset()
+    gone_arms: frozenset[str] = frozenset()
+
+    @cached_property
+    def present_users(self) -> tuple[str, ...]:
+        return tuple(name for name in self.users if name not in self.gone_users)
+
+    @cached_property
+    def present_arms(self) -> tuple[str, ...]:
+        return tuple(name for name in self.arms if name not in self.gone_arms)
+
+    def after(self, moved: Moved) -> Roster:
+        """Return the roster after somebody or something has come or gone."""
+        if moved.kind == "user":
+            users, gone = _after(self.users, self.gone_users, moved)
+            return replace(self, users=users, gone_users=gone)
+        arms, gone = _after(self.arms, self.gone_arms, moved)
+        return replace(self, arms=arms, gone_arms=gone)
+
+    def restrict(self, tally: Tally) -> Tally:
+        """Return the part of a tally that is about those present."""
+        users, arms = len(self.users), len(self.arms)
+        if not self.gone_users and not self.gone_arms and tally.wins.shape[:2] == (users, arms):
+            return tally
+        d = [n for n, name in enumerate(self.users) if name not in self.gone_users]
+        k = [n for n, name in enumerate(self.arms) if name not in self.gone_arms]
+        plays = grown(tally.plays, (arms, arms))[np.ix_(k, k)]
+        return Tally(plays, self.wins_of(tally)[np.ix_(d, k, k)])
+
+    def wins_of(self, tally: Tally) -> Floats:
+        """Return the wins of a tally from before some came."""
+        return np.asarray(grown(tally.wins, (len(self.users), len(self.arms), len(self.arms))))
 
 
 class Votes:
-    """Every duel of a session with its answers. It only grows.
+    """Every duel of a session with its answers, and every vote outside duels. It only grows.
 
     Adding an event, finding a duel and finding those that wait for a user take the same work
-    however many duels there are: nothing here walks the log but ``records``.
+    however many duels there are: nothing here walks the log but ``records`` and ``heard_after``.
     """
 
-    def __init__(self, users: Sequence[str], arms: Sequence[str]) -> None:
+    def __init__(
+        self, users: Sequence[str], arms: Sequence[str], before: Floats | None = None
+    ) -> None:
+        self.roster = Roster(tuple(users), tuple(arms))
+        self.before = before
         self.tally = Tally.empty(len(users), len(arms))
+        if before is not None:
+            self.tally = replace(self.tally, wins=before.copy())
+        self.settled = 0  # duels that were issued before anybody last came or went
+        self.voted: dict[tuple[str, str, str], str] = {}  # by user and pair, the arms in order
         self._users = {name: d for d, name in enumerate(users)}
         self._arms = {name: k for k, name in enumerate(arms)}
         self._called = {comparable(name): name for name in users}
@@ -70,13 +150,18 @@ class Votes:
 
     def add(self, event: Event) -> None:
         """Add an event that has been checked."""
+        if isinstance(event, Moved):
+            self._move(event)
+            return
         self._count(event, self.tally)
-        if isinstance(event, Asked):
+        if isinstance(event, Voted):
+            self._vote(event)
+        elif isinstance(event, Asked):
             self._asked.append(event)
             self._answers.append({})
             if _wants_votes(event):
-                for waiting in self._waiting.values():
-                    waiting[event.id] = None
+                for user in self.roster.present_users:
+                    self._waiting[user][event.id] = None
         else:
             self._answers[event.id - 1].update(event.answers)
             for user in event.answers:
@@ -103,10 +188,15 @@ class Votes:
 
     def unanswered(self, user: str) -> list[Duel]:
         """Return the duels that wait for a user's vote, oldest first."""
-        return [self.duel(id) for id in self._waiting[self._check_user(user)]]
+        gone = self.roster.gone_arms
+        duels = [self.duel(id) for id in self._waiting[self.check_user(user)]]
+        return [duel for duel in duels if not gone & {duel.left, duel.right}]
 
-    def news(self, id: int, answers: Mapping[str, str | None]) -> Told:
-        """Return what these answers add to those before; raise an error if any is not allowed."""
+    def news(self, id: int, answers: Mapping[str, str | None], change: bool = False) -> Told:
+        """Return what these answers add to those before; raise an error if any is not allowed.
+
+        change: whether answers may be others than before.
+        """
         asked = self.asked(id)
         if not isinstance(answers, Mapping):
             raise InputError(
@@ -115,18 +205,78 @@ class Votes:
             )
         checked: dict[str, str] = {}
         for given, answer in answers.items():
-            user = self._check_user(given)
+            user = self.check_user(given)
             if user in checked:
                 raise InputError(f"{user!r} answers twice to duel {id}: give one answer.")
-            checked[user] = self._check_answer(asked, user, answer)
+            checked[user] = self._check_answer(asked, user, answer, change)
         before = self._answers[id - 1]
         return Told(id, {u: answer for u, answer in checked.items() if before.get(u) != answer})
+
+    def vote(self, user: str, left: str, right: str, answer: str | None) -> Voted | None:
+        """Return a vote outside any duel that is allowed; None if it changes nothing."""
+        user, pair = self.check_user(user), (self.check_arm(left), self.check_arm(right))
+        if pair[0] == pair[1]:
+            raise InputError(f"{user!r} compares {pair[0]!r} with itself: give two arms.")
+        given = None if answer is None else self._allowed(pair, answer)
+        if given is None and answer is not None:
+            raise InputError(
+                f"{user!r} answers {answer!r} about {pair[0]!r} and {pair[1]!r}: the answers are "
+                f"{_list((*pair, TIE, SKIP))}, or None to take an answer back."
+            )
+        if self.voted.get(_key(user, *pair)) == given:
+            return None
+        return Voted(user, *pair, given)
+
+    def said(self, user: str) -> set[tuple[str, str]]:
+        """Return the pairs, each in order, that a user was asked about outside duels."""
+        return {(left, right) for who, left, right in self.voted if who == user}
+
+    def move(self, kind: Literal["user", "arm"], name: str, present: bool) -> Moved | None:
+        """Return the coming or going of a user or an arm; None if it changes nothing."""
+        roster = self.roster
+        names, there, called = (
+            (roster.users, roster.present_users, self._called)
+            if kind == "user"
+            else (roster.arms, roster.present_arms, {comparable(arm): arm for arm in roster.arms})
+        )
+        found = _found(name, called)
+        if present:
+            name = check_names(kind, [name])[0] if found is None else found
+            return None if name in there else Moved(kind, name, True)
+        if found is None:
+            some = "an" if kind == "arm" else "a"
+            raise InputError(f"{name!r} is not {some} {kind} here: the {kind}s are {_list(names)}.")
+        if found not in there:
+            return None
+        if len(there) == 1:
+            raise InputError(f"{found!r} is the last {kind}: add another one first.")
+        return Moved(kind, found, False)
 
     def tally_of(self, event: Event) -> Tally:
         """Return the tally of an event, as the learner is told it."""
         tally = Tally.empty(len(self._users), len(self._arms))
         self._count(event, tally)
         return tally
+
+    def leave(self, users: Sequence[str] = (), arms: Sequence[str] = (), settled: int = 0) -> None:
+        """Let those go who are gone according to a file, after so many duels."""
+        self.roster = replace(self.roster, gone_users=frozenset(users), gone_arms=frozenset(arms))
+        self.settled = settled
+
+    def heard_after(self, event: Voted | Told | Moved) -> tuple[Roster, Tally]:
+        """Return who and what is present after an event, and what a learner that begins then hears.
+
+        Duels from before anybody last came or went are rounds that asked nothing: who was not
+        there is nobody who does not answer.
+        """
+        roster = self.roster.after(event) if isinstance(event, Moved) else self.roster
+        tally = roster.restrict(self.tally + self.tally_of(event))
+        plays = np.zeros((len(self.roster.arms),) * 2, np.int64)
+        for asked in [] if isinstance(event, Moved) else self._asked[self.settled :]:
+            plays[self._arms[asked.left], self._arms[asked.right]] += 1
+        plays = roster.restrict(Tally(plays, self.tally.wins)).plays.copy()
+        plays[0, 0] += len(self) - plays.sum()
+        return roster, replace(tally, plays=plays)
 
     def records(self) -> list[dict[str, Any]]:
         """Return all duels with their answers, as a session file has them."""
@@ -136,42 +286,104 @@ class Votes:
         ]
 
     def _count(self, event: Event, tally: Tally) -> None:
-        """Add an event to a tally; a tie is half a win each."""
+        """Add an event to a tally, and take away what it replaces."""
         if isinstance(event, Asked):
             tally.plays[self._arms[event.left], self._arms[event.right]] += 1
-            return
-        i, j = self.shown(event.id)
-        for user, answer in event.answers.items():
-            if i != j and answer != SKIP:
-                d = self._users[user]
-                share = 0.5 if answer == TIE else float(self._arms[answer] == i)
-                tally.wins[d, i, j] += share
-                tally.wins[d, j, i] += 1.0 - share
+        elif isinstance(event, Voted):
+            before = self.voted.get(_key(event.user, event.left, event.right))
+            self._add(tally, event.user, event.left, event.right, before, -1.0)
+            self._add(tally, event.user, event.left, event.right, event.answer, 1.0)
+        elif isinstance(event, Told):
+            asked, answers = self.asked(event.id), self._answers[event.id - 1]
+            for user, answer in event.answers.items():
+                self._add(tally, user, asked.left, asked.right, answers.get(user), -1.0)
+                self._add(tally, user, asked.left, asked.right, answer, 1.0)
 
-    def _check_answer(self, asked: Asked, user: str, given: object) -> str:
+    def _add(
+        self, tally: Tally, user: str, left: str, right: str, answer: str | None, weight: float
+    ) -> None:
+        """Add an answer to a tally; a tie is half a win each."""
+        if left == right or answer is None or answer == SKIP:
+            return
+        d, i, j = self._users[user], self._arms[left], self._arms[right]
+        share = 0.5 if answer == TIE else float(answer == left)
+        tally.wins[d, i, j] += weight * share
+        tally.wins[d, j, i] += weight * (1.0 - share)
+
+    def _vote(self, event: Voted) -> None:
+        key = _key(event.user, event.left, event.right)
+        if event.answer is None:
+            self.voted.pop(key, None)
+        else:
+            self.voted[key] = event.answer
+
+    def _move(self, event: Moved) -> None:
+        self.roster = roster = self.roster.after(event)
+        self.settled = len(self)
+        self._users = {name: d for d, name in enumerate(roster.users)}
+        self._arms = {name: k for k, name in enumerate(roster.arms)}
+        self._called = {comparable(name): name for name in roster.users}
+        for name in roster.users:
+            self._waiting.setdefault(name, {})
+        self.tally = Tally(
+            grown(self.tally.plays, (len(roster.arms),) * 2), roster.wins_of(self.tally)
+        )
+
+    def _check_answer(self, asked: Asked, user: str, given: object, change: bool) -> str:
         """Return an answer that this user may give to this duel now."""
         allowed = tuple(dict.fromkeys((asked.left, asked.right, TIE, SKIP)))
-        answer = (
-            SKIP if given is None else _found(given, {comparable(each): each for each in allowed})
-        )
+        answer = SKIP if given is None else self._allowed((asked.left, asked.right), given)
         if answer is None:
             raise InputError(
                 f"{user!r} answers {given!r} to duel {asked.id}: the answers are {_list(allowed)}."
             )
         before = self._answers[asked.id - 1].get(user, SKIP)
-        if before not in (SKIP, answer):
+        if before not in (SKIP, answer) and not change:
             raise InputError(
                 f"{user!r} answers {answer!r} to duel {asked.id} but has answered {before!r} "
-                "before: an answer stands once it is given, so leave this one out."
+                "before: leave this one out, or give change=True to change it."
             )
         return answer
 
-    def _check_user(self, given: object) -> str:
+    def _allowed(self, pair: tuple[str, str], given: object) -> str | None:
+        """Return the answer about a pair that reads like what was given, if any."""
+        return _found(given, {comparable(each): each for each in (*pair, TIE, SKIP)})
+
+    def check_arm(self, given: object) -> str:
+        """Return the name of an arm as the session has it."""
+        arm = _found(given, {comparable(name): name for name in self._arms})
+        if arm is None:
+            raise InputError(f"{given!r} is not an arm here: the arms are {_list(self._arms)}.")
+        return arm
+
+    def check_user(self, given: object) -> str:
         """Return the name of a user as the session has it."""
         user = _found(given, self._called)
         if user is None:
             raise InputError(f"{given!r} is not a user here: the users are {_list(self._users)}.")
         return user
+
+
+def grown(array: Any, shape: tuple[int, ...]) -> Any:
+    """Return an array with zeros for those who came later."""
+    if array.shape == shape:
+        return array
+    larger = np.zeros(shape, array.dtype)
+    larger[tuple(slice(n) for n in array.shape)] = array
+    return larger
+
+
+def _key(user: str, left: str, right: str) -> tuple[str, str, str]:
+    """Return under what a vote is kept: whichever arm was on the left."""
+    return user, min(left, right), max(left, right)
+
+
+def _after(
+    names: tuple[str, ...], gone: frozenset[str], moved: Moved
+) -> tuple[tuple[str, ...], frozenset[str]]:
+    if not moved.present:
+        return names, gone | {moved.name}
+    return (names if moved.name in names else (*names, moved.name)), gone - {moved.name}
 
 
 def _found(given: object, names: Mapping[str, str]) -> str | None:

@@ -46,16 +46,17 @@ def remarks(favourites: Mapping[str, str | None], without_winner: Sequence[str])
     return tuple(said)
 
 
-def near_best(probability: float) -> str:
-    """Say how likely the policy is to be near the best."""
-    return f"With probability {probability:.0%} no policy's welfare is more than 1% better."
-
-
-def worth_asking(duels: int) -> str:
-    """Say whether to go on asking."""
-    if duels == 0:
-        return "It is time to stop asking: more answers would cost more than they bring."
-    return f"About {duels:,} more {'duel is' if duels == 1 else 'duels are'} worth asking."
+def progress(share: float, low: float, high: float, ten_more: float, enough: bool) -> list[str]:
+    """Say how good the policy is expected to be, and whether to go on asking."""
+    expected = (
+        f"This should give {share:.0%} of the best that could be had ({low:.0%} to {high:.0%})."
+    )
+    if enough:
+        return [
+            expected,
+            "It is time to stop asking: ten more answers of each would add less than 1%.",
+        ]
+    return [expected, f"Ten more answers of each would add about {ten_more:.0%}."]
 
 
 def _duels(number: float) -> str:

@@ -242,9 +242,9 @@ def it_explains_itself_if_it_says_so(learner: Learner[Any]) -> None:
             check(rationale is None, "it does not explain itself, but has a rationale.")
             return
         check(learner.explains, "it does not explain itself, but has an outlook.")
-        check(0.0 <= outlook.near_best <= 1.0, f"near_best is {outlook.near_best}.")
-        few = outlook.duels_worth_asking
-        check(few >= 0, f"{few} duels are worth asking.")
+        share = (outlook.low, outlook.share, outlook.high)
+        check(0.0 <= share[0] <= share[1] <= share[2] <= 1.0, f"the share of the best is {share}.")
+        check(outlook.ten_more >= 0.0, f"ten more answers add {outlook.ten_more}.")
         for shown in (None, (0, 1), (1, 1)):
             rationale = learner.rationale(game.state, shown)
             check(rationale is not None, "it explains itself, but has no rationale.")

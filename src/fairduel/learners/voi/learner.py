@@ -14,7 +14,8 @@ from fairduel.learners.learner import Learner, Outlook, Rationale
 from fairduel.learners.phases import check_winners
 from fairduel.learners.voi.candidates import candidates
 from fairduel.learners.voi.plan import Asked, InformationValue, Offer, Planner, Schedule
-from fairduel.learners.voi.value import information_value, policy_values
+from fairduel.learners.voi.prospects import prospects
+from fairduel.learners.voi.value import information_value
 from fairduel.offers import Mix, Play
 from fairduel.scorings import check_learnable
 from fairduel.tally import Tally
@@ -23,7 +24,6 @@ from fairduel.welfare.welfare import check_welfare
 
 MOST_USERS = 500  # whose utilities may be multiplied: the products of more are too small a number
 SMALLEST = 2.0**-1000  # the product of 500 utilities of 1/4
-NEAR = 0.99  # of the best welfare is near the best
 _SEED_OF_ITS_OWN = 4
 
 
@@ -50,6 +50,7 @@ class FairVOI(Learner[VOIState]):
     """
 
     explains = True
+    from_sums = True
 
     welfare: Welfare = field(default_factory=Nash)
     winners: tuple[int | None, ...] | None = None
@@ -94,17 +95,11 @@ class FairVOI(Learner[VOIState]):
         return np.asarray(policies[0])
 
     def outlook(self, state: VOIState) -> Outlook:
-        posterior, played = self.posterior(state.tally), state.tally.rounds
-        planner = self._planner(state, posterior)
-        policy = planner.policies[0]
-        rng = np.random.default_rng([state.seed, _SEED_OF_ITS_OWN + 1, played])
-        sample = posterior.sample(rng)
-        values = self.welfare.value(sample @ policy)
-        best = policy_values(self.welfare, sample, self.welfare.follow(sample, policy))
-        return Outlook(
-            near_best=float((values >= NEAR * best).mean()),
-            duels_worth_asking=planner.duels_worth_asking(played),
-        )
+        posterior, rng = self.posterior(state.tally), _generator(state)
+        policy = candidates(posterior, self.welfare, rng)[0][0]
+        answers = state.tally.wins.sum(axis=(1, 2))
+        rng = np.random.default_rng([state.seed, _SEED_OF_ITS_OWN + 1, state.tally.rounds])
+        return prospects(posterior, self.welfare, policy, answers, rng)
 
     def rationale(self, state: VOIState, shown: tuple[int, int] | None) -> Rationale:
         offer = state.offer

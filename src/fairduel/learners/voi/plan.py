@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -10,8 +9,9 @@ import numpy as np
 
 from fairduel._arrays import Bools, Floats, Ints
 
-BLOCK = 0.1  # rounds to the next decision, as a share of those played
-AHEAD = 3.0  # rounds planned for at most, as a multiple of those played ...
+BLOCK = 0.1  # rounds to the next decision, as a share of those played ...
+FINEST = 5e-5  # ... or of the horizon, so that decisions are few
+AHEAD = 10.0  # rounds planned for at most, as a multiple of those played ...
 FEW_AHEAD = 100.0  # ... or this many
 ANYTIME = 1.0  # the same if the horizon is not known
 FREE = 0.5  # rounds that answers have to gain where asking costs nothing but people's time
@@ -108,7 +108,9 @@ class Schedule:
     def block(self, played: int) -> int:
         """Return the rounds from here to the next decision, at most."""
         block = max(1, int(BLOCK * played))
-        return block if self.anytime else min(block, max(self.horizon - played, 1))
+        if self.anytime:
+            return block
+        return min(max(block, int(FINEST * self.horizon)), max(self.horizon - played, 1))
 
     def end(self, played: int) -> float:
         """Return the last round that is planned for, after ``played`` rounds."""
@@ -157,16 +159,6 @@ class Planner:
         rounds = int(min(block, max(1.0, plan.rounds, block / PARTS)))
         asked = self._asked(value, plan, rounds, left + block)
         return replace(stay, left=plan.sides[0], right=plan.sides[1], rounds=rounds, asked=asked)
-
-    def duels_worth_asking(self, played: int) -> int:
-        """Return the number of duels of the best plan for all rounds to come."""
-        left = self._left(played)
-        if not self.schedule.anytime:
-            left = float(self.schedule.horizon - played - self.schedule.block(played))
-        if left <= 0.0 or self.policies.shape[1] == 1:
-            return 0
-        plan = self._plan(self.value(left), left + self.schedule.block(played))
-        return 0 if plan is None else math.ceil(plan.rounds * float(_frequencies(plan.sides).sum()))
 
     def _left(self, played: int) -> float:
         """Return the rounds that are planned for after the block that comes now."""

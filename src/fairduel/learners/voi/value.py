@@ -15,6 +15,7 @@ from fairduel.tally import Tally
 from fairduel.welfare import Welfare
 
 PAIRS_OF_DRAWS = 64  # of what may be learned; each comes with its mirror image
+MOST_DRAWS = 128  # of strengths
 FEW_PAIRS = 8  # for welfares that are slow to maximise
 NODES = 4  # steps from knowing nothing more to knowing everything
 SURPRISES = np.arange(1.0, 5.0)  # standard deviations by which an arm may prove different
@@ -77,15 +78,32 @@ def _(
     left: float,
     rng: np.random.Generator,
 ) -> InformationValue:
+    gains, speeds = gains_by_user(posterior, welfare, policy)
+    speeds = speeds * answer_rates(tally)[:, None, None]
+    slope, bend = (gains * speeds).sum(axis=0), (gains * speeds**2).sum(axis=0)
+    # A sum of gains g m v / (1 + m v) begins with the slope sum g v, and bends by sum g v^2.
+    some = bend > 0.0
+    limit = np.divide(slope**2, bend, out=np.zeros_like(slope), where=some)
+    return InformationValue(np.where(some, slope, 0.0), limit, np.zeros_like(slope))
+
+
+def gains_by_user(posterior: Strengths, welfare: Welfare, policy: Floats) -> tuple[Floats, Floats]:
+    """Draw what may be learned, and split what it gains among users and pairs.
+
+    As with independent pairs, a share lambda of the deviations of scores is resolved, from 0 to 1,
+    and the derivative of the share of the best welfare that is gained is a sum over scores, which
+    are split among pairs by their covariances. Returns gains (D, K, K), i < j, of knowing the
+    pair, and the speeds: m answers gain m v / (1 + m v) of it.
+    """
     from fairduel.kernels import voi
 
-    few = len(posterior.drawn) if not welfare.slow else 2 * FEW_PAIRS
+    few = min(len(posterior.drawn), MOST_DRAWS if not welfare.slow else 2 * FEW_PAIRS)
     moves = posterior.drawn[:few] - posterior.scores
     pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
-    slope, limit = voi.value_strengths(
-        pulls, posterior.strengths[:few], posterior.shifts[:few], moves, scales, answer_rates(tally)
+    found: tuple[Floats, Floats] = voi.value_strengths(
+        pulls, posterior.strengths[:few], posterior.shifts[:few], moves, scales
     )
-    return InformationValue(slope, limit, np.zeros_like(slope))
+    return found
 
 
 @information_value.register

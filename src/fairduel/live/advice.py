@@ -1,0 +1,83 @@
+"""What to choose, and whom to ask what, from the votes that people gave each on their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairduel._arrays import Floats, Ints
+from fairduel.errors import InputError
+from fairduel.inference import Estimates, estimate_utilities, infer_pairs
+from fairduel.inference.alike import infer_alike
+from fairduel.inference.mixed import weigh
+from fairduel.learners.learner import Outlook
+from fairduel.learners.voi.candidates import candidates
+from fairduel.learners.voi.prospects import prospects
+from fairduel.learners.voi.value import gains_by_user
+from fairduel.welfare import Nash, Welfare
+
+MOST = 5_000_000  # users times arms squared: what fits into some hundred megabytes
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """What the votes say now.
+
+    policy: (K,) how often to choose each arm. estimates: what each user gets from it. favourites:
+    (D,) each user's likeliest winner, -1 for users who have said nothing. outlook: how good the
+    policy is expected to be, and what ten more answers of each would add. worth: (D, K, K) what
+    user d's answer on the pair i, j is worth, as a share of the best welfare; symmetric.
+    """
+
+    policy: Floats
+    estimates: Estimates
+    favourites: Ints
+    outlook: Outlook
+    worth: Floats
+
+
+def advise(
+    wins: Floats,
+    *,
+    welfare: Welfare | None = None,
+    winners: Sequence[int | None] | None = None,
+    seed: int = 0,
+) -> Advice:
+    """Return what votes say: ``wins[d, i, j]`` is how often user d preferred i to j.
+
+    A tie is half a win each. Users may be alike, which the votes show. winners: those users'
+    winners that are known. The same votes and seed give the same advice.
+    """
+    users, arms, _ = wins.shape
+    if users * arms * arms > MOST:
+        raise InputError(
+            f"{users:,} users and {arms:,} arms are too many to keep every user's votes on every "
+            f"pair: let groups of people who are alike vote as one, or leave out arms."
+        )
+    welfare = Nash() if welfare is None else welfare
+    rng = np.random.default_rng([seed, round(2.0 * float(wins.sum()))])
+    alike, pairs = infer_alike(wins, winners), infer_pairs(wins, winners)
+    posterior = weigh([(alike.log_evidence, alike), (pairs.log_evidence(), pairs)])
+    policy = candidates(posterior, welfare, rng)[0][0]
+    estimates = estimate_utilities(posterior, policy, posterior.sample(rng))
+    gains, speeds = gains_by_user(alike, welfare, policy)
+    worth = gains * speeds
+    return Advice(
+        policy=policy,
+        estimates=estimates,
+        favourites=find_favourites(estimates, wins, winners),
+        outlook=prospects(posterior, welfare, policy, wins.sum(axis=(1, 2)), rng),
+        worth=worth + worth.transpose(0, 2, 1),
+    )
+
+
+def find_favourites(
+    estimates: Estimates, wins: Floats, winners: Sequence[int | None] | None
+) -> Ints:
+    """Return each user's likeliest winner, -1 where nothing is said of any arm against another."""
+    silent = (wins == wins.transpose(0, 2, 1)).all(axis=(1, 2)) & (wins.shape[1] > 1)
+    if winners is not None:
+        silent &= np.array([winner is None for winner in winners])
+    return np.where(silent, -1, estimates.references)
