@@ -16,6 +16,7 @@ from fairduel.cli import complete
 from fairduel.cli.options import WELFARE, WELFARES, Quiet
 from fairduel.cli.output import (
     check_folder,
+    check_new,
     check_output,
     console,
     given_command,
@@ -129,6 +130,14 @@ def fit(
         Path | None,
         typer.Option(metavar="FOLDER", help="Write a report: report.html and report.md."),
     ] = None,
+    session: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Make a live session that goes on from these votes: a new .json file, for "
+            "fairduel.Session.load.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -159,6 +168,7 @@ def fit(
     check_output(plot, FORMATS)
     check_output(csv_file, (".csv",))
     check_folder(report)
+    check_new(session, (".json",))
     objective = specs.welfare(welfare)
     reading = {
         "format": format,
@@ -170,6 +180,7 @@ def fit(
     }
     ballots = _read(file, reading, quiet)
     found = _fitted(ballots, users, per, objective, scoring, quiet)
+    going_on = None if session is None else found.session()
     if not quiet:
         for warning in found.warnings:
             sys.stderr.write(f"warning: {warning}\n")
@@ -183,6 +194,10 @@ def fit(
         write(csv_file, to_csv(user_rows(found)), quiet)
     if plot is not None:
         write(plot, image(found.plot(), plot.suffix.lower()), quiet)
+    if session is not None and going_on is not None:
+        going_on.save(session)
+        if not quiet:
+            sys.stderr.write(f"wrote {session}\n")
     if report is not None:
         page = found.report(report, given_command(context))
         if not quiet:

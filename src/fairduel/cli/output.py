@@ -31,6 +31,13 @@ def check_output(path: Path | None, suffixes: Iterable[str]) -> None:
         )
 
 
+def check_new(path: Path | None, suffixes: Iterable[str]) -> None:
+    """Check the same of a file that must not be there yet: it may hold what nobody has twice."""
+    check_output(path, suffixes)
+    if path is not None and path.exists():
+        raise InputError(f"cannot write {str(path)!r}: there is such a file: give another name.")
+
+
 def check_folder(path: Path | None) -> None:
     """Check before the work that a folder can be made, or written to."""
     if path is None:

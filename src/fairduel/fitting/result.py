@@ -11,9 +11,12 @@ import numpy as np
 
 from fairduel._arrays import Bools, Floats
 from fairduel.data import Ballots
+from fairduel.errors import InputError
 from fairduel.fitting.majority import WORSE, Majority
 from fairduel.fitting.questions import Question, next_questions
 from fairduel.fitting.scoring import SHOWN
+from fairduel.learners import FairVOI
+from fairduel.live import Session
 from fairduel.live.recommendation import Interval, in_short
 from fairduel.welfare import Solution, Welfare
 
@@ -100,7 +103,7 @@ class Fit:
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
-        """What to ask whom next, the most telling first; none where that is not known."""
+        """What to ask whom next, the most telling first; see ``next_questions``."""
         return next_questions(self.ballots, self.welfare)
 
     @property
@@ -127,6 +130,16 @@ class Fit:
         from fairduel.fitting.words import html
 
         return html(self)
+
+    def session(self) -> Session:
+        """Return a live session that goes on from these votes, for the same welfare and scoring."""
+        if self.ballots.kind == "orders":
+            raise InputError(
+                "stated orders leave nothing to ask: a session goes on from votes on pairs."
+            )
+        learner = FairVOI(self.welfare, anytime=True, scoring=self.scoring)
+        users, options = self.ballots.users, self.ballots.options
+        return Session.from_votes(users, options, self.ballots.wins(), learner=learner)
 
     def plot(self) -> Figure:
         """Draw the options that are chosen, and what users get, beside the majority's choice."""

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from fairduel._arrays import Bools, Floats
 from fairduel.data import Ballots
-from fairduel.inference import infer
+from fairduel.inference import Posterior, infer, infer_pairs
+from fairduel.inference.alike import LARGEST, infer_alike
+from fairduel.inference.mixed import weigh
 from fairduel.inference.strengths import KEPT
 from fairduel.scorings import SCORINGS, check_scoring
 
@@ -109,6 +111,15 @@ def score(
 
 def _inferred(wins: Floats, scoring: str, count: int, start: int) -> tuple[Floats, Floats, Floats]:
     """Return mean scores (D, K), draws of them, and how likely each user prefers i to j."""
-    posterior = infer(wins, scoring=scoring, draws=max(count, KEPT))
+    posterior = _posterior(wins, scoring, max(count, KEPT))
     drawn = posterior.sample(np.random.default_rng([start, count]), count) if count else wins[:0]
     return posterior.scores, drawn, np.exp(posterior.log_beats).transpose(0, 2, 1)
+
+
+def _posterior(wins: Floats, scoring: str, draws: int) -> Posterior:
+    """Return what votes say; of few users also who resembles whom, as sessions have it."""
+    users, options, _ = wins.shape
+    if scoring != VOTED or users * options > LARGEST:
+        return infer(wins, scoring=scoring, draws=draws)
+    alike, pairs = infer_alike(wins), infer_pairs(wins)
+    return weigh([(alike.log_evidence, alike), (pairs.log_evidence(), pairs)])

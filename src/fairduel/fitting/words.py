@@ -10,7 +10,7 @@ from fairduel.fitting.scoring import STATED
 from fairduel.live.recommendation import shares
 from fairduel.report.terminal import certificate
 
-MOST_LOSERS = 3  # who are named for what they would lose
+MOST_NAMED = 3  # who are named for what they would lose, or for what to ask them
 QUANTILE_NAMES = {
     0.0: "the worst off",
     0.1: "at 10%",
@@ -74,7 +74,7 @@ def majority(fit: Fit) -> list[str]:
         return [first, "Nobody would be worse off with that."]
     users = fit.ballots.users
     count = f"{len(losers):,} of {len(users):,} users would be worse off with that"
-    named = list(losers)[:MOST_LOSERS] if fit.named else []
+    named = list(losers)[:MOST_NAMED] if fit.named else []
     gets = dict(zip(users, fit.majority.utilities.tolist(), strict=True)) if named else {}
     each = [
         f"{user} with {gets[user]:.0%} instead of {fit.utilities[user].mean:.0%}" for user in named
@@ -98,10 +98,8 @@ def proof(fit: Fit) -> str:
 
 def questions(fit: Fit) -> list[str]:
     """Say whom to ask what next."""
-    return [
-        f"To learn most, ask {each.user} next: {each.left} or {each.right}?"
-        for each in fit.questions[:1]
-    ]
+    each = [f"{one.user} about {one.left} and {one.right}" for one in fit.questions[:MOST_NAMED]]
+    return [f"Most would be learned by asking {', or '.join(each)}."] if each else []
 
 
 def _weighted(fit: Fit) -> str:
