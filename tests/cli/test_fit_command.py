@@ -150,6 +150,20 @@ def test_a_session_and_its_votes_are_fitted_again(run: Run, tmp_path: Path) -> N
     assert document["users"] == export["users"]
 
 
+def test_a_session_goes_on_from_the_votes(run: Run) -> None:
+    code, _, err = run(VOTES, "--session", "go-on.json", "--scoring", "borda")
+    assert code == 0
+    assert err == "wrote go-on.json\n"
+    session = Session.load("go-on.json")
+    assert session.users == ("ann", "bob")
+    assert session.learner.scoring == "borda"
+    assert json.loads(run(VOTES, "--json")[1])["users"][0]["answers"] == 2.0
+    # It may hold what nobody has twice.
+    code, out, err = run(VOTES, "--session", "go-on.json")
+    assert (code, out) == (2, "")
+    assert "there is such a file" in err
+
+
 # What is refused
 
 
@@ -190,6 +204,14 @@ BAD: dict[str, tuple[str | bytes, list[str], str]] = {
     "unknown format": (VOTES, ["--format", "xml"], "xml"),
     "picture": (VOTES, ["--plot", "a.jpg"], "end its name with .png or .svg"),
     "table": (VOTES, ["--csv", "a.xlsx"], "end its name with .csv"),
+    "session of orders": (RANKS, ["--session", "s.json"], "leave nothing to ask"),
+    "session that can't learn": (VOTES, ["--session", "s.json", "--scoring", "copeland"], "copel"),
+    "session of another kind": (VOTES, ["--session", "s.csv"], "end its name with .json"),
+    "session with an option called tie": (
+        "user,winner,loser\nann,tie,x\nbob,x,tie\n",
+        ["--session", "s.json"],
+        "'tie'",
+    ),
     "folder": (VOTES, ["--report", "votes.csv/report"], "cannot write to the folder"),
 }
 

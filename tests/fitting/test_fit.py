@@ -5,12 +5,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairduel import Egalitarian, Fit, InputError, Nash, Session, Utilitarian, Welfare, fit
+from fairduel import (
+    Egalitarian,
+    FairVOI,
+    Fit,
+    InputError,
+    Nash,
+    Session,
+    Utilitarian,
+    Welfare,
+    fit,
+)
+from fairduel._arrays import Floats
 from fairduel.data import example_file, read_votes
-from fairduel.fitting import scoring
-from fairduel.inference import infer
+from fairduel.fitting import questions, scoring
+from fairduel.inference import infer, infer_pairs
+from fairduel.inference.alike import infer_alike
+from fairduel.inference.mixed import weigh
 from fairduel.inference.strengths import KEPT
 from fairduel.live import Interval
+from fairduel.live.advice import advise
 
 ORDERS = "name,a,b,c\nann,1,2,3\nbob,3,2,1\ncat,3,2,1\n"
 
@@ -146,8 +160,11 @@ def test_every_welfare_is_maximised(orders: Path, welfare: Welfare) -> None:
 
 
 def test_votes_go_through_the_posterior() -> None:
+    """Of few users, that of sessions: with who resembles whom."""
     found = fit(example_file("team-lunch.csv"))
-    posterior = infer(found.ballots.wins(), draws=scoring.DRAWS)
+    wins = found.ballots.wins()
+    alike, pairs = infer_alike(wins), infer_pairs(wins)
+    posterior = weigh([(alike.log_evidence, alike), (pairs.log_evidence(), pairs)])
     assert found.scoring == "condorcet"
     assert found.scores == pytest.approx(posterior.scores)
     assert found.solution.policy == pytest.approx(Nash().maximize(posterior.scores).policy)
@@ -156,6 +173,15 @@ def test_votes_go_through_the_posterior() -> None:
     assert (low < found.solution.utilities).all()
     assert (found.solution.utilities < high).all()
     assert found.solution.gap < 1e-8
+
+
+def test_of_more_users_each_is_seen_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "LARGEST", 5)
+    found = fit(example_file("team-lunch.csv"))
+    assert found.scores == pytest.approx(infer(found.ballots.wins(), draws=scoring.DRAWS).scores)
+    borda = fit(example_file("team-lunch.csv"), scoring="borda")
+    wins = borda.ballots.wins()
+    assert borda.scores == pytest.approx(infer(wins, None, "borda", scoring.DRAWS).scores)
 
 
 def test_the_same_votes_give_the_same(tmp_path: Path) -> None:
@@ -203,6 +229,7 @@ def test_intervals_hold_what_users_really_get(tmp_path: Path) -> None:
 def test_many_users_are_taken_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(6)
     ballots = read_votes(written(tmp_path, votes_of(rng.normal(size=(30, 4)), 30, rng)))
+    monkeypatch.setattr(scoring, "LARGEST", 100)
     whole = fit(ballots)
     monkeypatch.setattr(scoring, "BLOCK", 4 * KEPT * 12)
     seen: list[int] = []
@@ -270,6 +297,89 @@ def test_a_session_is_fitted(tmp_path: Path) -> None:
     assert found.ballots.users == ("ann", "bob")
     assert found.ballots.wins().tolist() == session._votes.tally.wins.tolist()
     assert fit(tmp_path / "session.journal").policy == found.policy
+
+
+def test_a_session_goes_on_from_the_votes(tmp_path: Path) -> None:
+    found = fit(example_file("team-lunch.csv"), welfare=Egalitarian())
+    session = found.session()
+    assert (session.users, session.arms) == (found.ballots.users, found.ballots.options)
+    assert session.learner == FairVOI(Egalitarian(), anytime=True)
+    before = session.recommend()
+    session.save(tmp_path / "session.json")
+    assert fit(tmp_path / "session.json").ballots.wins().tolist() == found.ballots.wins().tolist()
+    session.vote("ann", "pizza", "soup", "soup")
+    duel = session.ask()
+    session.tell(duel, dict.fromkeys(session.users, duel.left))
+    session.remove_user("dan")
+    session.save(tmp_path / "session.json")
+    again = fit(tmp_path / "session.json")
+    assert again.ballots.users == ("ann", "cleo", "eve", "bob")
+    assert np.array_equal(again.ballots.wins(), present_wins(session))
+    assert session.recommend().policy != before.policy
+    with pytest.raises(InputError, match="leave nothing to ask"):
+        fit(example_file("book-club.blt")).session()
+
+
+@pytest.mark.parametrize("way", ["save", "keep"])
+def test_all_that_happens_in_a_session_is_read(tmp_path: Path, way: str) -> None:
+    session = Session(["ann", "bob"], ["x", "y", "z"], seed=3)
+    path = tmp_path / "session"
+    if way == "keep":
+        session.keep(path)
+    duel = session.ask()
+    session.tell(duel, {"ann": duel.left, "bob": duel.right})
+    session.tell(duel, {"ann": duel.right}, change=True)
+    session.vote("bob", "z", "x", "z")
+    session.vote("bob", "x", "z", "tie")
+    session.vote("ann", "y", "x", "y")
+    session.vote("ann", "x", "y", None)
+    session.add_user("cat")
+    session.add_arm("w")
+    session.vote("cat", "w", "x", "w")
+    session.vote("cat", "y", "z", "skip")
+    session.remove_arm("y")
+    session.add_user("dan")
+    session.remove_user("dan")
+    if way == "save":
+        session.save(path)
+    ballots = read_votes(path)
+    assert (ballots.users, ballots.options) == (session.users, session.arms)
+    assert np.array_equal(ballots.wins(), present_wins(session))
+
+
+def present_wins(session: Session) -> Floats:
+    return session._votes.roster.restrict(session._votes.tally).wins
+
+
+# What to ask next
+
+
+def test_what_to_ask_next() -> None:
+    found = fit(example_file("team-lunch.csv"))
+    worth = advise(found.ballots.wins()).worth
+    first, *others = found.questions
+    assert first.worth == pytest.approx(worth.max())
+    users, options = found.ballots.users, found.ballots.options
+    pair = (options.index(first.left), options.index(first.right))
+    assert worth[users.index(first.user), *pair] == pytest.approx(worth.max())
+    assert sorted([first, *others], key=lambda one: -one.worth) == [first, *others]
+    assert len({one.user for one in found.questions}) == len(found.questions) == len(users)
+    assert f"asking {first.user} about {first.left} and {first.right}" in str(found)
+
+
+def test_what_is_known_well_is_not_asked(tmp_path: Path) -> None:
+    """Ann has said what she wants a hundred times, and bob nothing yet that tells."""
+    votes = ["user,winner,loser", *["ann,x,y"] * 99, "bob,x,y", "bob,y,x"]
+    found = fit(written(tmp_path, "\n".join(votes)))
+    assert found.questions[0].user == "bob"
+
+
+def test_stated_orders_and_many_users_leave_nothing_to_ask(
+    orders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert fit(orders).questions == ()
+    monkeypatch.setattr(questions, "MOST_USERS", 4)
+    assert fit(example_file("team-lunch.csv")).questions == ()
 
 
 # What it looks like

@@ -10,7 +10,8 @@ from fairduel.data import Ballots
 from fairduel.live.advice import advise
 from fairduel.welfare import Welfare
 
-LARGEST = 20_000  # users times options: what takes seconds
+MOST_USERS = 250  # the product of more utilities may be too small for a number
+LARGEST = 5_000  # users times options: what takes two seconds
 MOST = 10  # questions
 
 
@@ -30,7 +31,8 @@ def next_questions(ballots: Ballots, welfare: Welfare) -> tuple[Question, ...]:
     None for stated orders, which leave nothing to ask, and for very many users.
     """
     users, options = ballots.users, ballots.options
-    if ballots.kind == "orders" or len(users) * len(options) > LARGEST:
+    many = len(users) > MOST_USERS or len(users) * len(options) > LARGEST
+    if ballots.kind == "orders" or many:
         return ()
     worth = advise(ballots.wins(), welfare=welfare).worth
     best = worth.reshape(len(users), -1).argmax(axis=1)

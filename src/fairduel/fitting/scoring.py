@@ -18,7 +18,7 @@ from fairduel.inference.strengths import KEPT
 from fairduel.scorings import SCORINGS, check_scoring
 
 BLOCK = 1 << 22  # draws of scores at a time: 32 MB
-DRAWS = 4000  # of a user's scores, if users are few: the standard error of a mean is below 0.008
+DRAWS = 4000  # of a user's scores, if users are few: means have a standard error below 0.008
 FEW = 1 << 20  # draws of scores that take a second
 MOST_DRAWS = 1 << 27  # draws that are kept for intervals: 256 MB
 SHOWN = 25  # users that are named one by one; with more of them quantiles say more
@@ -87,6 +87,7 @@ def score(
     users, options = len(ballots.users), len(ballots.options)
     voted = ballots.kind == "votes"
     count = min(DRAWS, max(KEPT, FEW // (users * options)))
+    alike = scoring == VOTED and users * options <= LARGEST
     keep = voted and count * users * options <= MOST_DRAWS
     means = np.empty((users, options))
     draws = np.empty((count, users, options), np.float16) if keep else None
@@ -97,9 +98,11 @@ def score(
         wins = ballots.wins(part.start, part.stop)
         silent[part] = (wins == wins.transpose(0, 2, 1)).all(axis=(1, 2))
         if voted:
-            means[part], drawn, above = _inferred(wins, scoring, count if keep else 0, start)
+            posterior = _posterior(wins, scoring, count, alike)
+            means[part] = posterior.scores
+            above = np.exp(posterior.log_beats).transpose(0, 2, 1)
             if draws is not None:
-                draws[:, part] = drawn
+                draws[:, part] = posterior.sample(np.random.default_rng([start, count]), count)
         else:
             above = ballots.shares(part.start, part.stop)
             means[part] = SCORINGS[scoring].score(above)
@@ -109,17 +112,9 @@ def score(
     return Scores(means, draws, prefer / weights.sum(), silent)
 
 
-def _inferred(wins: Floats, scoring: str, count: int, start: int) -> tuple[Floats, Floats, Floats]:
-    """Return mean scores (D, K), draws of them, and how likely each user prefers i to j."""
-    posterior = _posterior(wins, scoring, max(count, KEPT))
-    drawn = posterior.sample(np.random.default_rng([start, count]), count) if count else wins[:0]
-    return posterior.scores, drawn, np.exp(posterior.log_beats).transpose(0, 2, 1)
-
-
-def _posterior(wins: Floats, scoring: str, draws: int) -> Posterior:
-    """Return what votes say; of few users also who resembles whom, as sessions have it."""
-    users, options, _ = wins.shape
-    if scoring != VOTED or users * options > LARGEST:
+def _posterior(wins: Floats, scoring: str, draws: int, alike: bool) -> Posterior:
+    """Return what votes say; ``alike``: also by who resembles whom, as sessions have it."""
+    if not alike:
         return infer(wins, scoring=scoring, draws=draws)
-    alike, pairs = infer_alike(wins), infer_pairs(wins)
-    return weigh([(alike.log_evidence, alike), (pairs.log_evidence(), pairs)])
+    strengths, pairs = infer_alike(wins), infer_pairs(wins)
+    return weigh([(strengths.log_evidence, strengths), (pairs.log_evidence(), pairs)])
