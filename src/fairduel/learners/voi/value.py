@@ -95,7 +95,7 @@ def gains_by_user(posterior: Strengths, welfare: Welfare, policy: Floats) -> tup
     """
     from fairduel.kernels import voi
 
-    few = min(len(posterior.drawn), MOST_DRAWS) if not welfare.slow else 2 * FEW_PAIRS
+    few = min(len(posterior.drawn), MOST_DRAWS if not welfare.slow else 2 * FEW_PAIRS)
     moves = posterior.drawn[:few] - posterior.scores
     pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
     found: tuple[Floats, Floats] = voi.value_strengths(
