@@ -42,15 +42,12 @@ def maximin(preferences: Floats) -> Floats:
 
 def borda(preferences: Floats) -> Floats:
     """Return 1 - (max b - b[k]), b[k] being the mean of P[k, j] over all other arms j."""
-    arms = preferences.shape[-1]
-    return _below_best((preferences.sum(axis=-1) - 0.5) / max(arms - 1, 1))
+    return _below_best(preferences.sum(axis=-1), preferences.shape[-1])
 
 
 def copeland(preferences: Floats) -> Floats:
     """Return 1 - (max c - c[k]), c[k] being the share of other arms that k beats; ties are half."""
-    arms = preferences.shape[-1]
-    beaten = (np.sign(preferences - 0.5).sum(axis=-1) + (arms - 1)) / 2
-    return _below_best(beaten / max(arms - 1, 1))
+    return _below_best(np.sign(preferences - 0.5).sum(axis=-1) / 2, preferences.shape[-1])
 
 
 SCORINGS = {
@@ -106,5 +103,7 @@ def _against(preferences: Floats, arms: Ints) -> Floats:
     return np.minimum(1.0, 2.0 * chances)
 
 
-def _below_best(values: Floats) -> Floats:
-    return np.asarray(1.0 - (values.max(axis=-1, keepdims=True) - values))
+def _below_best(sums: Floats, arms: int) -> Floats:
+    """Return scores by what arms have of the K - 1 others in sum; only differences count."""
+    behind = sums.max(axis=-1, keepdims=True) - sums
+    return np.asarray(1.0 - behind / max(arms - 1, 1))

@@ -99,7 +99,9 @@ def test_scores_are_those_of_the_drawn_preferences(scoring: str) -> None:
 
 def test_answers_decide_between_strengths_and_independent_pairs() -> None:
     _, unordered = some_wins(5, 8, 30, seed=8)
-    assert infer_preferences(unordered, "borda").weights[0] > 0.99
+    found = infer_preferences(unordered, "borda")
+    assert found.weights[0] > 0.99
+    assert found.weights.sum() == pytest.approx(1.0)
     theta = np.random.default_rng(9).standard_normal((5, 8))
     chances = 1.0 / (1.0 + np.exp(theta[:, None, :] - theta[:, :, None]))
     ordered = np.ascontiguousarray(np.rint(30 * chances) * (1 - np.eye(8)))

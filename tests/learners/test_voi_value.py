@@ -3,12 +3,19 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairduel.inference import IndependentPairs, infer_pairs
+from fairduel.inference import IndependentPairs, infer_pairs, infer_preferences
 from fairduel.kernels import voi
-from fairduel.learners.voi.value import left_derivatives, value_arms
+from fairduel.learners.voi.value import (
+    information_value,
+    left_derivatives,
+    policy_values,
+    value_arms,
+)
+from fairduel.tally import Tally
 from fairduel.welfare import Egalitarian, Nash
 
 
@@ -107,3 +114,37 @@ def test_all_who_have_least_count_for_the_egalitarian() -> None:
 def test_the_slopes_of_the_product() -> None:
     slopes = left_derivatives(Nash(), np.array([0.5, 0.4]))
     assert np.allclose(slopes, [0.4, 0.5])
+
+
+@pytest.mark.parametrize(("answers", "first", "second"), [(20, 14, 9), (40, 26, 17), (100, 65, 42)])
+def test_under_borda_a_pair_is_worth_what_knowing_it_gains(
+    answers: int, first: int, second: int
+) -> None:
+    """With two arms there is one pair, and what is lost without knowing it is its limit."""
+    wins = np.zeros((2, 2, 2))
+    for user, won in enumerate((first, second)):
+        wins[user, 0, 1], wins[user, 1, 0] = won, answers - won
+    posterior = infer_preferences(wins, "borda")
+    policy = Nash().maximize(posterior.scores).policy
+    plays = np.array([[0, answers], [0, 0]])
+    value = information_value(
+        posterior, Nash(), policy, Tally(plays, wins), 100.0, np.random.default_rng(1)
+    )
+    best = Nash().follow(posterior.drawn)
+    kept = Nash().value(posterior.drawn @ policy) / policy_values(Nash(), posterior.drawn, best)
+    assert math.isclose(value.limit[0, 1], 1.0 - kept.mean(), rel_tol=0.15)
+    assert math.isclose(value.limit[0, 1] / value.slope[0, 1], answers, rel_tol=0.15)
+
+
+def test_under_borda_all_pairs_of_an_arm_tell_of_it_and_no_others() -> None:
+    """Arm 2 may be better than it seems; how arms 0 and 1 do, both hopeless, is no matter."""
+    wins = np.zeros((1, 4, 4))
+    for i, j, won in ((3, 0, 990), (3, 1, 990), (2, 0, 990), (2, 1, 990), (3, 2, 5), (0, 1, 5)):
+        wins[0, i, j], wins[0, j, i] = won, (10 if won < 10 else 1000) - won
+    posterior = infer_preferences(wins, "borda")
+    policy = Nash().maximize(posterior.scores).policy
+    value = information_value(
+        posterior, Nash(), policy, Tally.empty(1, 4), 100.0, np.random.default_rng(1)
+    )
+    assert value.slope.argmax() == np.ravel_multi_index((2, 3), (4, 4))
+    assert value.slope[0, 1] < 0.05 * value.slope[2, 3]

@@ -14,7 +14,7 @@ import numpy as np
 
 from fairduel._arrays import Floats, Ints
 from fairduel.inference.independent import known_winners
-from fairduel.inference.posterior import DRAWS
+from fairduel.inference.posterior import DRAWS, evenly_spaced
 from fairduel.inference.strengths import Strengths, infer_strengths
 
 SPREADS = (1.0, 2.5)  # of strengths, in log-odds
@@ -39,8 +39,7 @@ class Alike(Strengths):
 
     def sample(self, rng: np.random.Generator, n: int = DRAWS) -> Floats:
         """Draw scores (n, D, K) from those kept."""
-        kept = len(self.drawn)
-        return np.asarray(self.drawn[(np.arange(n) * kept // n + rng.integers(kept)) % kept])
+        return evenly_spaced(self.drawn, n, rng)
 
 
 def infer_alike(wins: Floats, winners: Sequence[int | None] | None = None) -> Strengths:

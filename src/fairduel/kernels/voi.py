@@ -235,24 +235,6 @@ def value_strengths(
     return gains, speeds
 
 
-@kernel((_TABLE, _TABLE, types.int64))
-def value_pairs(gains: Floats, speeds: Floats, n_arms: int) -> tuple[Floats, Floats]:
-    """Return slopes and limits as above from ``gains`` (D, P) of all there is to know of a pair.
-
-    The pairs i < j come row by row; a share of 1/2 of it is known after 1 / ``speeds`` answers.
-    """
-    slope, bend = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
-    for d in range(len(gains)):
-        p = 0
-        for i in range(n_arms):
-            for j in range(i + 1, n_arms):
-                gain = max(gains[d, p], 0.0) * speeds[d, p]
-                slope[i, j] += gain
-                bend[i, j] += gain * speeds[d, p]
-                p += 1
-    return slope, limits(slope, bend)
-
-
 # What to play
 
 

@@ -79,29 +79,8 @@ def _(
     rng: np.random.Generator,
 ) -> InformationValue:
     gains, speeds = gains_by_user(posterior, welfare, policy)
-    speeds = speeds * answer_rates(tally)[:, None, None]
-    slope, bend = (gains * speeds).sum(axis=0), (gains * speeds**2).sum(axis=0)
-    # A sum of gains g m v / (1 + m v) begins with the slope sum g v, and bends by sum g v^2.
-    some = bend > 0.0
-    limit = np.divide(slope**2, bend, out=np.zeros_like(slope), where=some)
-    return InformationValue(np.where(some, slope, 0.0), limit, np.zeros_like(slope))
-
-
-def gains_by_user(posterior: Strengths, welfare: Welfare, policy: Floats) -> tuple[Floats, Floats]:
-    """Draw what may be learned, and split what it gains among users and pairs.
-
-    Returns gains (D, K, K), i < j, of knowing the pair, and the speeds: m answers gain
-    m v / (1 + m v) of it.
-    """
-    from fairduel.kernels import voi
-
-    few = min(len(posterior.drawn), MOST_DRAWS if not welfare.slow else 2 * FEW_PAIRS)
-    moves = posterior.drawn[:few] - posterior.scores
-    pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
-    found: tuple[Floats, Floats] = voi.value_strengths(
-        pulls, posterior.strengths[:few], posterior.shifts[:few], moves, scales
-    )
-    return found
+    slope, limit = _over_users(gains, speeds * answer_rates(tally)[:, None, None])
+    return InformationValue(slope, limit, np.zeros_like(slope))
 
 
 @information_value.register
@@ -118,8 +97,6 @@ def _(
     A pair's probability p moves a score s by Cov(s, p) / Var(p) for each unit, and half of p is
     resolved by E[p (1 - p)] / Var(p) answers.
     """
-    from fairduel.kernels import voi
-
     every = max(1, len(posterior.drawn) // (2 * FEW_PAIRS)) if welfare.slow else 1
     moves, chances = posterior.drawn[::every] - posterior.scores, posterior.chances[::every]
     pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
@@ -128,12 +105,25 @@ def _(
     noises = np.maximum((chances * (1.0 - chances)).mean(axis=0), 1e-12)
     joint = shifts @ moves.transpose(1, 0, 2) / len(moves)
     pulled = shifts @ (scales[:, None, None] * pulls).transpose(1, 0, 2)
-    gains = (joint * pulled).sum(axis=2) / variances
-    speeds = answer_rates(tally)[:, None] * variances / noises
-    slope, limit = voi.value_pairs(gains, speeds, len(policy))
+    i, j = np.triu_indices(len(policy), 1)
+    gains, speeds = np.zeros((2, *posterior.wins.shape))
+    gains[:, i, j] = np.maximum((joint * pulled).sum(axis=2) / variances, 0.0)
+    speeds[:, i, j] = answer_rates(tally)[:, None] * variances / noises
+    slope, limit = _over_users(gains, speeds)
     arm_slope, arm_limit = _unlikely_arms(posterior, welfare, policy, speeds)
     slope, limit = np.maximum(slope, arm_slope), np.maximum(limit, arm_limit)
     return InformationValue(slope, limit, np.zeros_like(slope))
+
+
+def _over_users(gains: Floats, speeds: Floats) -> tuple[Floats, Floats]:
+    """Return slopes and limits of gains that m answers bring by m v / (1 + m v), (D, K, K) both.
+
+    A sum of gains g m v / (1 + m v) begins with the slope sum g v, and bends by sum g v^2.
+    """
+    slope, bend = (gains * speeds).sum(axis=0), (gains * speeds**2).sum(axis=0)
+    some = bend > 0.0
+    limit = np.divide(slope**2, bend, out=np.zeros_like(slope), where=some)
+    return np.where(some, slope, 0.0), limit
 
 
 def _unlikely_arms(
@@ -145,15 +135,30 @@ def _unlikely_arms(
     with all of its pairs alike.
     """
     users, arms = posterior.scores.shape
-    i, j = np.triu_indices(arms, 1)
-    counts = np.ones((users, arms, arms))
-    counts[:, i, j] = counts[:, j, i] = 1.0 / np.maximum(speeds, 1e-12)
+    counts = 1.0 / np.maximum(speeds + speeds.transpose(0, 2, 1), 1e-12)
     variances = np.maximum(posterior.drawn.var(axis=0), 1e-12)
     alike = np.full((users, arms), 1.0 / max(arms - 1, 1))
     chances = alike if posterior.scoring == "borda" else posterior.probabilities
     slope, limit = value_arms(welfare, policy, posterior.scores, variances, chances, counts)
     best = max(welfare.maximize(posterior.scores, policy).value, 1e-300)
     return slope / best, limit / best
+
+
+def gains_by_user(posterior: Strengths, welfare: Welfare, policy: Floats) -> tuple[Floats, Floats]:
+    """Draw what may be learned, and split what it gains among users and pairs.
+
+    Returns gains (D, K, K), i < j, of knowing the pair, and the speeds: m answers gain
+    m v / (1 + m v) of it.
+    """
+    from fairduel.kernels import voi
+
+    few = MOST_DRAWS if not welfare.slow else 2 * FEW_PAIRS
+    moves = posterior.drawn[:few] - posterior.scores
+    pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
+    found: tuple[Floats, Floats] = voi.value_strengths(
+        pulls, posterior.strengths[:few], posterior.shifts[:few], moves, scales
+    )
+    return found
 
 
 def _pulls(
