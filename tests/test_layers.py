@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "live": LEAVES | LEARNING,
     "report": LEAVES | {"instance", "welfare", "simulation", "data"},
     "experiments": LEAVES | LEARNING | {"instance", "environments", "simulation", "report"},
+    "fitting": LEAVES | LEARNING | {"data", "live", "report", "scorings"},
     "paper": LEAVES
     | LEARNING
     | {"instance", "environments", "data", "simulation", "experiments", "report"},

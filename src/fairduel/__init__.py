@@ -1,6 +1,7 @@
 """fairduel: fair decisions from pairwise votes.
 
 A team decides: ``Session(people, options)``, then ``ask`` and ``tell``.
+Votes that are in a file already: ``fit("votes.csv")``.
 A researcher simulates, ``simulate(random_instance(10, 10), 200_000)``, and compares:
 ``compare([FairVOI(), Mine()], environments.Random(), 10_000)``.
 The default learner is ``FairVOI()``.
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     )
     from fairduel.errors import InputError
     from fairduel.experiments import Results, compare
+    from fairduel.fitting import Fit, fit
     from fairduel.instance import Instance
     from fairduel.learners import (
         BradleyTerryThompson,
@@ -68,6 +70,7 @@ _WHERE = {
     ),
     "errors": ("InputError",),
     "experiments": ("Results", "compare"),
+    "fitting": ("Fit", "fit"),
     "instance": ("Instance",),
     "learners": (
         "BradleyTerryThompson",
@@ -125,6 +128,7 @@ __all__ = [
     "FairETC",
     "FairEpsilonGreedy",
     "FairVOI",
+    "Fit",
     "FrankWolfe",
     "GeneralizedGini",
     "InputError",
@@ -149,6 +153,7 @@ __all__ = [
     "clustered_instance",
     "compare",
     "environments",
+    "fit",
     "hard_instance",
     "identify",
     "linear_checkpoints",

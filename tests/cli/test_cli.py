@@ -87,7 +87,7 @@ def examples() -> list[str]:
 
 
 def test_every_help_has_an_example() -> None:
-    assert len(helps()) == 5
+    assert len(helps()) == 6
     for text in helps():
         assert re.search(r"Examples?:\n +(.* \| )?fairduel ", text)
 
@@ -113,12 +113,13 @@ def test_help_is_for_people() -> None:
         assert not re.search(r"<\w|\{|\[\[G", re.sub(r"(?s)Examples:.*?\n\n", "", text))
         assert max(map(len, text.splitlines())) <= 80
     usages = [text.splitlines()[0] for text in helps()]
-    assert usages[2:] == [
+    assert usages[1] == "Usage: fairduel fit [OPTIONS] FILE"
+    assert usages[3:] == [
         "Usage: fairduel compare [OPTIONS] [GRID.toml]",
         "Usage: fairduel solve [OPTIONS] FILE",
         "Usage: fairduel reproduce [OPTIONS] NAME...",
     ]
-    assert "\n  NAME...  table1, " in helps()[4]
+    assert "\n  NAME...  table1, " in helps()[5]
     assert "--install-completion" in helps()[0]
 
 
@@ -145,6 +146,7 @@ def test_completion_can_be_installed() -> None:
         ("fairduel simulate --environment ha", "hard"),
         ("fairduel compare --environment c", "clustered"),
         ("fairduel solve x.csv --welfare ega", "egalitarian"),
+        ("fairduel fit x.csv --scoring b", "borda"),
         ("fairduel simulate --welfare n", "nash"),
         ("fairduel reproduce table1 up", "upper-bound"),
         ("fairduel solve sc", ""),

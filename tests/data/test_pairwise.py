@@ -288,3 +288,53 @@ def test_counting_is_exact(
         found = table(read(text))
     flat = {(user, *pair): n for user, pairs in found.items() for pair, n in pairs.items()}
     assert flat == {key: n for key, n in expected.items() if n}
+
+
+NUMBERED = ["ann,x,y,x", "bob,x,y,y", "ann,x,y,x", "ann,y,z,z"] * 50
+
+
+@pytest.mark.parametrize(("before", "behind"), [("id,", ""), ("", ",time"), ("id,day,", ",a,b")])
+def test_columns_at_the_ends_that_nobody_asks_for(read: Reader, before: str, behind: str) -> None:
+    """They make every line different, and are cut off before lines are counted."""
+    heading = f"{before}user,left,right,winner{behind}"
+    ahead, rest = before.count(","), behind.count(",")
+    lines = [f"{f'{n},' * ahead}{line}{f',{n}' * rest}" for n, line in enumerate(NUMBERED)]
+    plainly = table(read("\n".join(["user,left,right,winner", *NUMBERED])))
+    assert table(read("\n".join([heading, *lines]))) == plainly
+    assert table(read("\n".join([heading, *lines, "# a note", ""]))) == plainly
+    width = heading.count(",") + 1
+    for bad in (lines[7] + ",more", lines[7].rpartition(",")[0], "ann"):
+        text = "\n".join([heading, *lines[:7], bad, *lines[8:]])
+        read.refuses(text, f"line 9 has {bad.count(',') + 1} cells and the heading {width}")
+    unknown = [*lines[:7], lines[7].replace(",z,z", ",z,q"), *lines[8:]]
+    read.refuses("\n".join([heading, *unknown]), "line 9: the winner of")
+
+
+HOSTILE = [
+    '{"user": "ann", "left": "x", "right": "y", "winner": "x"}',
+    '{"user": "bob", "left": "y", "right": "x", "winner": "y"}',
+    '{"user": "a}, {b", "left": "x", "right": "y", "winner": "x"}',
+    '{"user": "cat", "left": "y", "right": "x", "winner": "y", "more": [{"a": 1}, {"a": 2}]}',
+    '{"user": "d\\"}, {\\"d", "left": "x", "right": "y", "winner": "tie"}',
+]
+
+
+@pytest.mark.parametrize("between", [", ", ",", ",\n  ", " , "])
+@pytest.mark.parametrize("kinds", [[0, 1], [0, 1, 2], [0, 1, 3], [0, 4], [2, 0], [0, 1, 2, 3, 4]])
+@pytest.mark.parametrize("once", [False, True])
+def test_records_of_a_list_that_repeat(
+    read: Reader, between: str, kinds: list[int], once: bool
+) -> None:
+    """However they are written, and whatever is in their texts, it is as with a line for each."""
+    records = [HOSTILE[kind] for kind in kinds for _ in range(1 + kind)] * 7
+    lines = read("\n".join(records), "a.jsonl", once=once)
+    listed = read(f"[{between.join(records)}]", "a.json", once=once)
+    assert table(listed) == table(lines)
+    assert listed.said == lines.said
+
+
+def test_the_first_of_equal_records_is_named(read: Reader) -> None:
+    wrong = HOSTILE[1].replace('"winner": "y"', '"winner": "z"')
+    text = f"[{', '.join([HOSTILE[0], HOSTILE[1], wrong, HOSTILE[0]] * 10)}]"
+    read.refuses(text, "record 3: the winner", name="a.json")
+    read.refuses(f"[1, {', '.join(HOSTILE[:2] * 9)}]", "record 1 holds a int", name="a.json")

@@ -165,10 +165,12 @@ def test_an_offer_has_a_rest() -> None:
 
 
 def test_a_schedule_without_a_horizon_plans_for_what_was_played() -> None:
-    known, unknown = Schedule(1000, anytime=False), Schedule(1000, anytime=True)
-    assert (known.block(0), known.block(500), known.block(990)) == (1, 50, 10)
+    known, unknown = Schedule(4000, anytime=False), Schedule(4000, anytime=True)
+    assert (known.block(0), known.block(500), known.block(3990)) == (1, 50, 10)
     assert (unknown.block(500), unknown.block(5000)) == (50, 500)
-    assert [known.end(n) for n in (0, 100, 500)] == [100.0, 400.0, 1000.0]
+    assert [known.end(n) for n in (0, 100, 500)] == [100.0, 1100.0, 4000.0]
+    assert Schedule(10**6, anytime=False).block(0) == 50
+    assert Schedule(10**6, anytime=True).block(0) == 1
     assert unknown.end(100) == 200.0
 
 

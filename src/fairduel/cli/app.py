@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 import fairduel
 from fairduel.cli import stopping
 from fairduel.cli.compare import compare
+from fairduel.cli.fit import fit
 from fairduel.cli.help import Command
 from fairduel.cli.output import fail
 from fairduel.cli.reproduce import reproduce
@@ -40,7 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help can be piped, and its examples copied
 )
-for command in (simulate, compare, solve, reproduce):
+for command in (fit, simulate, compare, solve, reproduce):
     app.command(cls=Command)(command)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fairduel.errors import InputError
 
 if TYPE_CHECKING:  # slow to import
+    import typer
     from rich.console import Console
 
 
@@ -27,6 +29,37 @@ def check_output(path: Path | None, suffixes: Iterable[str]) -> None:
             f"cannot write {str(path)!r}: give a file name in a directory that exists and can be "
             "written to."
         )
+
+
+def check_new(path: Path | None, suffixes: Iterable[str]) -> None:
+    """Check the same of a file that must not be there yet: it may hold what nobody has twice."""
+    check_output(path, suffixes)
+    if path is not None and path.exists():
+        raise InputError(f"cannot write {str(path)!r}: there is such a file: give another name.")
+
+
+def check_folder(path: Path | None) -> None:
+    """Check before the work that a folder can be made, or written to."""
+    if path is None:
+        return
+    there = next(each for each in (path, *path.absolute().parents) if each.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(
+            f"cannot write to the folder {str(path)!r}: give one that can be made or written to."
+        )
+
+
+def given_command(context: typer.Context) -> str:
+    """Return the command that was given, to make the same again: all that is not a default."""
+    words = ["fairduel", str(context.info_name)]
+    for parameter in context.command.params:
+        value = context.params.get(str(parameter.name))
+        if value is None or value == parameter.default:
+            continue
+        for each in value if isinstance(value, list | tuple) else [value]:
+            option = [] if parameter.param_type_name == "argument" else [parameter.opts[0]]
+            words += option if each is True else [*option, str(each)]
+    return shlex.join(words)
 
 
 def _writable(target: Path) -> bool:

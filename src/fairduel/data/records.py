@@ -142,23 +142,41 @@ class Delimited(Records):
     def _chunk(self, text: str, number: int, at: list[int], count: bool) -> Chunk:
         """Return the columns of a block of lines; ``count``: whether lines may repeat."""
         numbers = range(number, number + text.count("\n"))
-        repeats = _repeats(lines := text.split("\n")[:-1]) if count else None
-        if repeats is not None:
-            columns = self._columns("\n".join([*repeats[0], ""]), at)
-            if columns is not None:
-                return Chunk(columns, repeats[1], "line", numbers, repeats[0], lines)
-        columns = self._columns(text, at)
+        if count:
+            whole = '"' in text or min(at) == max(at)
+            first, last = (0, self._width - 1) if whole else (min(at), max(at))
+            lines = self._cut(text.split("\n")[:-1], first, last)
+            repeats = _repeats(lines)
+            if repeats is not None:
+                inside = [column - first for column in at]
+                columns = self._columns("\n".join([*repeats[0], ""]), inside, last - first + 1)
+                if columns is not None:
+                    return Chunk(columns, repeats[1], "line", numbers, repeats[0], lines)
+        columns = self._columns(text, at, self._width)
         if columns is None:
             return self._uneven_chunk(text, number, at)
         return Chunk(columns, None, "line", numbers)
 
-    def _columns(self, text: str, at: list[int]) -> Columns | None:
-        """Return columns of lines that are as wide as the heading, none of them empty, else None.
+    def _cut(self, lines: list[str], first: int, last: int) -> list[str]:
+        """Return lines from the first to the last column that is asked for.
+
+        A time or a number at either end, which nobody asks for, would make every line different.
+        A line that is too short or too long stays so, by which ``_columns`` knows it.
+        """
+        behind = self._width - 1 - last
+        if behind:
+            lines = [line.rsplit(self.separator, behind)[0] for line in lines]
+        if first:
+            lines = [line.split(self.separator, first)[-1] for line in lines]
+        return lines
+
+    def _columns(self, text: str, at: list[int], width: int) -> Columns | None:
+        """Return columns of lines that are this wide, none of them empty, else None.
 
         A separator after each line feed leaves that feed in the last cell of its line. So if the
         last column has all of them, then every line has the right number of cells.
         """
-        lines, width = text.count("\n"), self._width
+        lines = text.count("\n")
         if f"\n{self.separator * (width - 1)}\n" in "\n" + text:
             return None
         if '"' in text:
@@ -306,6 +324,29 @@ class _ListPart(_Part):
         return Chunk(cells, None, "record", numbers)
 
 
+@dataclass(frozen=True)
+class _RepeatedPart(_Part):
+    """Records of a list, of which many are written alike: ``written`` in ``different`` ways."""
+
+    records: list[dict[str, Any]]
+    different: list[str]
+    times: list[int]
+    written: list[str]
+    number: int
+
+    def parsed(self) -> list[dict[str, Any]]:
+        return self.records
+
+    def chunk(self, columns: Sequence[str], ordered: bool) -> Chunk:
+        if ordered:
+            meant = dict(zip(self.different, self.records, strict=True))
+            single = _ListPart([meant[text] for text in self.written], self.number)
+            return single.chunk(columns, ordered)
+        cells = [[record.get(name) for record in self.records] for name in columns]
+        numbers = range(self.number, self.number + len(self.written))
+        return Chunk(cells, self.times, "record", numbers, self.different, self.written)
+
+
 def _by_lines(source: Source) -> Iterator[_Part]:
     number = 1
     for text in source.blocks():
@@ -356,6 +397,7 @@ def _no_object(place: str, found: object) -> InputError:
 
 
 _BETWEEN = re.compile(r"[\s,]*")
+_DIVIDER = re.compile(r"\}\s*,\s*\{")
 
 
 def _listed(source: Source) -> Iterator[_Part]:
@@ -363,6 +405,13 @@ def _listed(source: Source) -> Iterator[_Part]:
     number, text = 1, ""
     for piece in source.pieces():
         text = text + piece if text else piece.lstrip()[1:]  # without the bracket
+        start, end = _BETWEEN.match(text).end(), text.rfind("}") + 1  # type: ignore[union-attr]
+        part = _repeated_part(text[start:end], number)
+        if part is not None:
+            yield part
+            number += len(part.written)
+            text = text[end:]
+            continue
         records, end = _whole_records(text)
         for record in records:
             if not isinstance(record, dict):
@@ -374,6 +423,29 @@ def _listed(source: Source) -> Iterator[_Part]:
     problem = _problem(text)
     if problem:
         raise InputError(f"record {number} is not whole JSON ({problem}): get it again.")
+
+
+def _repeated_part(text: str, number: int) -> _RepeatedPart | None:
+    """Return the records of a text where many are written alike, taking apart each of them once.
+
+    None for other texts. Records are divided at what is between the first two. If there are as many
+    braces as parts, and as many records, then every brace begins or ends a record, and no part has
+    been cut out of another.
+    """
+    between = _DIVIDER.search(text)
+    if between is None:
+        return None
+    written = text.replace(between[0], "}\0{").split("\0")  # which no text has in it
+    repeats = _repeats(written) if text.count("{") == text.count("}") == len(written) else None
+    if repeats is None:
+        return None
+    joined = ",".join(repeats[0])
+    with suppress(ValueError, RecursionError):
+        records = json.loads(f"[{joined}]")
+        objects = {*map(type, records)} == {dict}
+        if objects and len(records) == joined.count("{") == len(repeats[0]):
+            return _RepeatedPart(records, *repeats, written, number)
+    return None
 
 
 def _whole_records(text: str) -> tuple[list[Any], int]:

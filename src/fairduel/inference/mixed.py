@@ -12,7 +12,7 @@ from fairduel._arrays import Floats
 from fairduel.inference.independent import infer_pairs
 from fairduel.inference.posterior import DRAWS, Posterior
 from fairduel.inference.preferences import infer_preferences
-from fairduel.inference.strengths import infer_strengths, weigh_strengths
+from fairduel.inference.strengths import KEPT, infer_strengths, weigh_strengths
 
 NEGLIGIBLE = 1e-3  # a model less likely than this is left out
 UNLIKELY = -math.log(NEGLIGIBLE)
@@ -41,23 +41,28 @@ class Mixed(Posterior):
 
 
 def infer(
-    wins: Floats, winners: Sequence[int | None] | None = None, scoring: str = "condorcet"
+    wins: Floats,
+    winners: Sequence[int | None] | None = None,
+    scoring: str = "condorcet",
+    draws: int | None = None,
 ) -> Posterior:
     """Return the posterior given ``wins`` (D, K, K); ``winners`` are those that are known.
 
     By the paper's scoring all users have a winner; under others nothing of that kind is assumed.
     Beforehand people have strengths or independent pairs with even odds, all of them alike; the
     evidence decides. The same answers always give the same posterior, its draws among them.
+    draws: how many to keep of a posterior without a closed form, whose means are over them;
+    default: as many as a learner needs.
     """
     seed = round(2.0 * float(wins.sum()))
     if scoring != "condorcet":
-        return infer_preferences(wins, scoring, seed)
+        return infer_preferences(wins, scoring, seed, draws)
     pairs = infer_pairs(wins, winners)
     evidence = pairs.log_evidence()
     weighed = weigh_strengths(wins, evidence)
     if evidence - weighed[1] > UNLIKELY:
         return pairs
-    strengths = infer_strengths(wins, winners, seed, weighed)
+    strengths = infer_strengths(wins, winners, seed, weighed, draws or KEPT)
     return weigh([(weighed[1], strengths), (evidence, pairs)])
 
 

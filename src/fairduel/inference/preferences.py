@@ -46,12 +46,17 @@ class Preferences(Posterior):
         return super().without_winner() if self.scoring == "maximin" else ()
 
 
-def infer_preferences(wins: Floats, scoring: str, seed: int = 0) -> Preferences:
-    """Return the posterior given ``wins`` (D, K, K), with draws that depend on the seed."""
+def infer_preferences(
+    wins: Floats, scoring: str, seed: int = 0, draws: int | None = None
+) -> Preferences:
+    """Return the posterior given ``wins`` (D, K, K), with draws that depend on the seed.
+
+    draws: how many to keep; default: some hundred, or fewer where users or arms are very many.
+    """
     users, arms, _ = wins.shape
     weights = _weigh(wins)
     pairs = max(1, arms * (arms - 1) // 2)
-    n = int(np.clip(MOST // (users * pairs), FEW, KEPT))
+    n = int(np.clip(MOST // (users * pairs), FEW, KEPT)) if draws is None else draws
     chances = _draw(wins, weights, n, np.random.default_rng(seed))
     drawn = _score(chances, scoring, arms)
     beaten = _tensors((chances > 0.5).mean(axis=0), arms)  # at [d, w, k] that w beats k

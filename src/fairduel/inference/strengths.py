@@ -20,7 +20,7 @@ from fairduel.inference.posterior import (
 SPREADS = (0.5, 1.0, 2.0, 4.0)  # of strengths, in log-odds
 RESIDUALS = (0.0, 0.5)  # by which single pairs deviate, in log-odds
 HOPELESS = 200.0  # nats behind another model: nothing of this one is left
-KEPT = 128  # draws that are kept: half of them are mirror images
+KEPT = 128  # draws that are kept by default: half of them are mirror images
 
 HYPOTHESES = np.array([(spread, residual) for residual in RESIDUALS for spread in SPREADS])
 _LOOSEST = [len(HYPOTHESES) - 2]  # the largest deviations, and a spread of 2
@@ -77,14 +77,16 @@ def infer_strengths(
     winners: Sequence[int | None] | None = None,
     seed: int = 0,
     weighed: tuple[Floats, float] | None = None,
+    draws: int = KEPT,
 ) -> Strengths:
     """Return the posterior given ``wins`` (D, K, K), with draws that depend on the seed.
 
-    weighed: what ``weigh_strengths`` says of these answers, if it is known already.
+    weighed: what ``weigh_strengths`` says of these answers, if it is known already. draws: how
+    many to keep.
     """
     known = known_winners(winners, len(wins))
     weights, total = weigh_strengths(wins) if weighed is None else weighed
-    found = _draw(wins, known, weights, KEPT, np.random.default_rng(seed))
+    found = _draw(wins, known, weights, draws, np.random.default_rng(seed))
     arms = wins.shape[1]
     return Strengths(
         probabilities=(found.winners[:, :, None] == np.arange(arms)).mean(axis=0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
@@ -43,9 +44,7 @@ class Recommendation:
         return words.remarks(self.favourites, self.without_winner)
 
     def __repr__(self) -> str:
-        arms = [f"{arm} {share}" for arm, share in self._shares()]
-        shown = ", ".join(arms[:3]) + (", ..." if len(arms) > 3 else "")
-        return f"{type(self).__name__}({shown}; {len(self.utilities)} users)"
+        return f"{type(self).__name__}({in_short(self.policy)}; {len(self.utilities)} users)"
 
     def __str__(self) -> str:
         """Return tables and sentences for a terminal."""
@@ -71,19 +70,26 @@ class Recommendation:
             for user, gets in self.utilities.items()
         ]
         return (
-            Table(("Choose", "how often"), self._shares(), right=(1,)),
+            Table(("Choose", "how often"), shares(self.policy), right=(1,)),
             Table(("User", "gets", "95% interval", "of always having"), users, right=(1, 2)),
         )
 
-    def _shares(self) -> list[tuple[str, str]]:
-        """Return arms and their shares, the largest first; one row sums those never chosen."""
-        arms = sorted(self.policy.items(), key=lambda item: -item[1])
-        never = [share for _, share in arms if share < _NEVER]
-        named = arms[: -len(never)] if len(never) > 1 else arms
-        rows = [(arm, f"{share:.0%}") for arm, share in named]
-        if len(never) > 1:
-            rows.append((f"{len(never)} others", f"{sum(never):.0%}"))
-        return rows
+
+def in_short(policy: Mapping[str, float]) -> str:
+    """Return the three largest shares in a line."""
+    arms = [f"{arm} {share}" for arm, share in shares(policy)]
+    return ", ".join(arms[:3]) + (", ..." if len(arms) > 3 else "")
+
+
+def shares(policy: Mapping[str, float]) -> list[tuple[str, str]]:
+    """Return arms and their shares, the largest first; one row sums those never chosen."""
+    arms = sorted(policy.items(), key=lambda item: -item[1])
+    never = [share for _, share in arms if share < _NEVER]
+    named = arms[: -len(never)] if len(never) > 1 else arms
+    rows = [(arm, f"{share:.0%}") for arm, share in named]
+    if len(never) > 1:
+        rows.append((f"{len(never)} others", f"{sum(never):.0%}"))
+    return rows
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from fairduel import _tables
 from fairduel.report.metrics import METRICS
 from fairduel.report.numbers import plus_minus
 from fairduel.report.statistics import Estimate
@@ -164,17 +166,34 @@ def print_solution(console: Console, solution: Solution, welfare: Welfare) -> No
     """Print the arms to play, what every user gets, and the proof that it is the best."""
     arms = zip(solution.arms, solution.policy.tolist(), strict=True)
     played = sorted((pair for pair in arms if pair[1] > 0), key=lambda pair: -pair[1])
-    console.print(_two_columns("Arm", "Probability", played))
     others = len(solution.arms) - len(played)
-    if others:
-        console.print(f"{others} more with probability 0")
+    rest = [(f"{others} {'other' if others == 1 else 'others'}", 0.0)] if others else []
     users = zip(solution.users, solution.utilities.tolist(), strict=True)
-    console.print(Text(), _two_columns("User", "Utility", users))
-    console.print(f"\n{welfare.label}: {solution.value:.6g}")
-    console.print(f"certificate: {certificate(solution, welfare)}")
+    tables = [_figures("Arm", "Probability", [*played, *rest]), _figures("User", "Utility", users)]
+    proof = [
+        f"{welfare.label}: {solution.value:.6g}",
+        f"certificate: {certificate(solution, welfare)}",
+    ]
     if solution.unserved:
         names = ", ".join(solution.users[user] for user in solution.unserved)
-        console.print(f"left out, since no policy gives them anything: {names}")
+        proof.append(f"left out, since no policy gives them anything: {names}")
+    print_result(console, [], tables, proof)
+
+
+def print_result(
+    console: Console,
+    before: Iterable[str],
+    tables: Iterable[_tables.Table],
+    after: Iterable[str],
+) -> None:
+    """Print sentences, tables and sentences, with an empty line between."""
+    shown: list[list[Any]] = [list(before), *([_shown(table)] for table in tables), list(after)]
+    for number, part in enumerate(filter(None, shown)):
+        if number:
+            console.print()
+        for each in part:
+            text = isinstance(each, str)
+            console.print(textwrap.fill(each, console.width) if text else each, soft_wrap=text)
 
 
 def certificate(solution: Solution, welfare: Welfare) -> str:
@@ -188,12 +207,24 @@ def certificate(solution: Solution, welfare: Welfare) -> str:
     return f"no policy has a {welfare.label} more than {more} higher"
 
 
-def _two_columns(name: str, value: str, rows: Iterable[tuple[str, float]]) -> Table:
-    table = _table(name, value)
-    for label, number in rows:
-        plain = number == 0.0 or 1e-4 <= number < 1e7
-        table.add_row(label, f"{number:.6f}" if plain else f"{number:.6g}")
-    return table
+def _figures(name: str, value: str, rows: Iterable[tuple[str, float]]) -> _tables.Table:
+    """Return names with numbers of any size."""
+    return _tables.Table((name, value), [(label, _figure(each)) for label, each in rows], (1,))
+
+
+def _figure(number: float) -> str:
+    plain = number == 0.0 or 1e-4 <= number < 1e7
+    return f"{number:.6f}" if plain else f"{number:.6g}"
+
+
+def _shown(table: _tables.Table) -> Table:
+    """Return a table for the console, which folds long names."""
+    shown = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False)
+    for at, heading in enumerate(table.headings):
+        shown.add_column(heading, justify="right" if at in table.right else "left", overflow="fold")
+    for row in table.rows:
+        shown.add_row(*row)
+    return shown
 
 
 def _table(first: str, *others: str) -> Table:
