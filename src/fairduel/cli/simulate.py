@@ -109,7 +109,7 @@ def simulate(
       fairduel simulate --learner fair-etc:exploration=0.5 --runs 2
       fairduel simulate --learner fair-eps:tournament.gap_guess=0.01 --runs 2
       fairduel simulate --users 4 --arms 4 --scoring borda --rounds 5000
-      fairduel simulate --users 2 --rounds 20000 --answers 1 --answers 0.3 --delay 20
+      fairduel simulate --users 2 --rounds 9000 --answers 1 --answers 0.3
 
     Settings of a learner are the fields of its class, those of its tournament with a dot. A
     welfare is given as in --welfare, with colons before its settings (welfare=gini:delta=3), and
