@@ -413,3 +413,9 @@ def test_it_beats_fair_etc_where_the_lower_bound_is_proved() -> None:
         for learner in learners
     )
     assert ours < theirs
+
+
+def test_too_many_pairs_are_refused_before_anything_is_allocated() -> None:
+    with pytest.raises(InputError, match="500 users and 100 arms are too many"):
+        FairVOI().init(500, 100, 1000, 1)
+    FairVOI(welfare=Utilitarian()).init(200, 100, 1000, 1)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairduel.cli import complete
-from fairduel.cli.options import WELFARE, WELFARES, Quiet
+from fairduel.cli.options import Maximised, Quiet
 from fairduel.cli.output import (
     check_folder,
     check_new,
@@ -63,14 +63,7 @@ def fit(
             "else person.",
         ),
     ] = None,
-    welfare: Annotated[
-        str,
-        typer.Option(
-            metavar=WELFARE,
-            help=f"What to maximise: {WELFARES}.",
-            autocompletion=complete.welfares,
-        ),
-    ] = "nash",
+    welfare: Maximised = "nash",
     scoring: Annotated[
         str | None,
         typer.Option(

@@ -56,3 +56,12 @@ Scoring = Annotated[
         autocompletion=complete.scorings,
     ),
 ]
+Maximised = Annotated[
+    str,
+    typer.Option(
+        "--welfare",
+        metavar=WELFARE,
+        help=f"What to maximise: {WELFARES}.",
+        autocompletion=complete.welfares,
+    ),
+]

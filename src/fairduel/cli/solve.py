@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fairduel.cli import complete
-from fairduel.cli.options import WELFARE, WELFARES
+from fairduel.cli.options import Maximised
 from fairduel.cli.output import console, print_json
 
 
@@ -16,14 +15,7 @@ def solve(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A .csv or .json file, or - for standard input.")
     ],
-    welfare: Annotated[
-        str,
-        typer.Option(
-            metavar=WELFARE,
-            help=f"What to maximise: {WELFARES}.",
-            autocompletion=complete.welfares,
-        ),
-    ] = "nash",
+    welfare: Maximised = "nash",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Find the fairest policy for given scores.

@@ -25,7 +25,7 @@ class Question:
     worth: float
 
 
-def next_questions(ballots: Ballots, welfare: Welfare) -> tuple[Question, ...]:
+def next_questions(ballots: Ballots, welfare: Welfare, scoring: str) -> tuple[Question, ...]:
     """Return each user's most telling question, and of these the best first.
 
     None for stated orders, which leave nothing to ask, and for very many users.
@@ -34,7 +34,7 @@ def next_questions(ballots: Ballots, welfare: Welfare) -> tuple[Question, ...]:
     many = len(users) > MOST_USERS or len(users) * len(options) > LARGEST
     if ballots.kind == "orders" or many:
         return ()
-    worth = advise(ballots.wins(), welfare=welfare).worth
+    worth = advise(ballots.wins(), welfare=welfare, scoring=scoring).worth
     best = worth.reshape(len(users), -1).argmax(axis=1)
     gains = worth.reshape(len(users), -1).max(axis=1)
     found = []

@@ -104,7 +104,7 @@ class Fit:
     @cached_property
     def questions(self) -> tuple[Question, ...]:
         """What to ask whom next, the most telling first; see ``next_questions``."""
-        return next_questions(self.ballots, self.welfare)
+        return next_questions(self.ballots, self.welfare, self.scoring)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairduel._arrays import Floats, Ints
-from fairduel.errors import InputError
 from fairduel.inference import (
     Estimates,
     Posterior,
@@ -22,12 +21,11 @@ from fairduel.inference.alike import infer_alike
 from fairduel.inference.mixed import weigh
 from fairduel.learners.learner import Outlook
 from fairduel.learners.voi.candidates import candidates
+from fairduel.learners.voi.learner import check_size
 from fairduel.learners.voi.prospects import prospects
 from fairduel.learners.voi.value import gains_by_user
 from fairduel.scorings import check_learnable
 from fairduel.welfare import Nash, Welfare
-
-MOST = 5_000_000  # users times arms squared: what fits into some hundred megabytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +60,7 @@ def advise(
     are taken one by one. The same votes and seed give the same advice.
     """
     users, arms, _ = wins.shape
-    if users * arms * arms > MOST:
-        raise InputError(
-            f"{users:,} users and {arms:,} arms are too many to keep every user's votes on every "
-            f"pair: let groups of people who are alike vote as one, or leave out arms."
-        )
+    check_size(users, arms)
     welfare = Nash() if welfare is None else welfare
     rng = np.random.default_rng([seed, round(2.0 * float(wins.sum()))])
     posterior, worthy = _infer(wins, winners, scoring)

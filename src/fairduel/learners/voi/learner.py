@@ -22,6 +22,7 @@ from fairduel.tally import Tally
 from fairduel.welfare import Nash, Welfare
 from fairduel.welfare.welfare import check_welfare
 
+MOST = 2_000_000  # users times arms squared: what fits into some hundred megabytes
 MOST_USERS = 500  # whose utilities may be multiplied: the products of more are too small a number
 SMALLEST = 2.0**-1000  # the product of 500 utilities of 1/4
 _SEED_OF_ITS_OWN = 4
@@ -66,6 +67,7 @@ class FairVOI(Learner[VOIState]):
             )
 
     def init(self, users: int, arms: int, horizon: int, seed: int) -> VOIState:
+        check_size(users, arms)
         if self.winners is not None:
             check_winners(tuple(0 if w is None else w for w in self.winners), users, arms)
         self.welfare.compiled(users)  # refuses weights of other users
@@ -133,6 +135,15 @@ class FairVOI(Learner[VOIState]):
 
         schedule = Schedule(state.horizon, self.anytime)
         return Planner(schedule, policies, sample.loss, value)
+
+
+def check_size(users: int, arms: int) -> None:
+    """Refuse more pairs of all users than fit into memory, before anything is allocated."""
+    if users * arms * arms > MOST:
+        raise InputError(
+            f"{users:,} users and {arms:,} arms are too many to keep what is known of every user's "
+            "every pair: let groups of people who are alike vote as one, or leave out arms."
+        )
 
 
 def _generator(state: VOIState) -> np.random.Generator:

@@ -14,6 +14,7 @@ from fairduel.welfare import Welfare
 DRAWS = 128
 FEW = 32  # for welfares that are slow to maximise
 MORE = 10.0  # answers of each user
+NEARLY = 0.999  # of all utilities: a product of many is still a number
 
 
 def prospects(
@@ -64,5 +65,5 @@ def _values(welfare: Welfare, scores: Floats, policies: Floats) -> Floats:
 
 def _degree(welfare: Welfare, users: int) -> float:
     """Return the power by which the welfare grows when all utilities do."""
-    half, whole = welfare.value(np.full((2, users), [[0.5], [1.0]])).tolist()
-    return math.log(whole / half) / math.log(2.0)
+    less, whole = welfare.value(np.full((2, users), [[NEARLY], [1.0]])).tolist()
+    return math.log(less / whole) / math.log(NEARLY)
