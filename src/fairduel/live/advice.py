@@ -84,8 +84,14 @@ def _infer(
     if check_learnable(scoring) != "condorcet":
         found = infer_preferences(wins, scoring, round(2.0 * float(wins.sum())))
         return found, found
-    alike, pairs = infer_alike(wins, winners), infer_pairs(wins, winners)
-    return weigh([(alike.log_evidence, alike), (pairs.log_evidence(), pairs)]), alike
+    alike = infer_alike(wins, winners)
+    return infer_votes(wins, alike, winners), alike
+
+
+def infer_votes(wins: Floats, alike: Strengths, winners: Sequence[int | None] | None) -> Posterior:
+    """Return the posterior of people who may be alike, or of independent pairs, by evidence."""
+    pairs = infer_pairs(wins, winners)
+    return weigh([(alike.log_evidence, alike), (pairs.log_evidence(), pairs)])
 
 
 def find_favourites(
