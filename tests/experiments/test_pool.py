@@ -55,6 +55,10 @@ def threads(number: int) -> dict[str, str | None]:
     return {name: os.environ.get(name) for name in ONE_THREAD}
 
 
+def has_kernels() -> bool:
+    return "fairduel.experiments.warm" in sys.modules
+
+
 def nap(seconds: float) -> int:
     time.sleep(seconds)
     return os.getpid()
@@ -181,6 +185,28 @@ def test_tasks_have_from_one_call_to_an_even_share(
 
 def test_processes_do_the_work(pool: LocalPool) -> None:
     assert results_of(pool, double, range(1000)) == {i: 2 * i for i in range(1000)}
+
+
+IN_PROCESS = """
+import sys
+from fairduel.experiments.pool import InProcess
+
+def loaded():
+    return "fairduel.kernels.voi" in sys.modules
+
+print(loaded(), InProcess().submit(loaded).result())
+"""
+
+
+def test_without_workers_kernels_are_loaded_before_a_task_begins() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IN_PROCESS], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False True\n"
+
+
+def test_a_worker_has_the_kernels_before_its_first_task(pool: LocalPool) -> None:
+    assert pool.collect(pool.submit(has_kernels))
 
 
 def test_task_stops_when_its_time_is_up(pool: LocalPool) -> None:
