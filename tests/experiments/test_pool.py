@@ -205,6 +205,28 @@ def test_without_workers_kernels_are_loaded_before_a_task_begins() -> None:
     assert done.stdout == "False True\n"
 
 
+WARM = """
+import sys
+import fairduel.experiments.warm
+from fairduel.environments import Random
+from fairduel.experiments import Cell
+from fairduel.experiments.cells import Record, run_cell
+from fairduel.learners.catalogue import NAMES, by_name
+
+before = set(sys.modules)
+for preset in ("as_written", "as_run"):
+    for name in NAMES:
+        cell = Cell(by_name(name, preset), Random(3, 3), 30, 0)
+        assert isinstance(run_cell(cell, ""), Record)
+print(sorted(set(sys.modules) - before))
+"""
+
+
+def test_no_run_loads_anything_while_it_is_timed() -> None:
+    done = subprocess.run([sys.executable, "-c", WARM], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 def test_a_worker_has_the_kernels_before_its_first_task(pool: LocalPool) -> None:
     assert pool.collect(pool.submit(has_kernels))
 
