@@ -24,7 +24,7 @@ NO_POLICIES: dict[str, Any] = {
     "many": np.full((2, 3), 1.0 / 3.0),
     "words": np.array(["1", "0", "0"]),
 }
-NO_DUELS = {
+NO_DUELS: dict[str, Duels | Script] = {
     "nothing": Duels(np.array([[0, 1]]), np.array([0])),
     "arm 3 of 3": Duels(np.array([[0, 1], [3, 1]]), np.array([1, 1])),
     "arm -1": Duels(np.array([[0, -1]]), np.array([1])),
