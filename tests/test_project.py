@@ -1,5 +1,6 @@
 """What the project promises around its code, and could lose without anything else failing."""
 
+import ast
 import os
 import re
 import subprocess
@@ -125,6 +126,26 @@ def test_lock_covers_all_that_pyproject_asks_for() -> None:
         versions = locked.get(canonicalize_name(requirement.name), [])
         assert versions, f"{line} is not locked: run make lock"
         assert all(map(requirement.specifier.contains, versions)), f"{line}: run make lock"
+
+
+def test_what_the_package_imports_is_installed_with_it() -> None:
+    """All but what a cluster needs, which is an extra of its own."""
+    imported: set[str] = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module is not None:
+                imported.add(node.module.partition(".")[0])
+    project = pyproject()["project"]
+    asked = [*project["dependencies"], *project["optional-dependencies"]["dask"]]
+    brought = {"llvmlite", "markupsafe"}  # by numba and by jinja2
+    others = imported - sys.stdlib_module_names - brought - {"fairduel"}
+    assert others == {Requirement(line).name for line in asked}
+
+
+def test_readme_says_where_the_command_is() -> None:
+    assert ".venv/bin/fairduel" in (ROOT / "README.md").read_text()
 
 
 def test_ci_runs_the_same_test_as_everybody() -> None:

@@ -114,7 +114,7 @@ def draw_arm(policy: Floats, rng: np.random.Generator) -> int:
 
 
 def check_offer(play: Play, arms: int, learner: object) -> None:
-    """Refuse an offer that is none: of no rounds, or of policies that are none."""
+    """Refuse an offer that is none: of no rounds, of no arms, or of policies that are none."""
     if not isinstance(play, Duels | Mix | Script):
         raise InputError(
             f"{type(learner).__name__} offers {play!r}: an offer is Duels, a Mix or a Script."
@@ -127,14 +127,35 @@ def check_offer(play: Play, arms: int, learner: object) -> None:
         check_policy(play.left, arms, learner)
         if play.right is not play.left:
             check_policy(play.right, arms, learner)
+    else:
+        _check_duels(play, arms, learner)
 
 
-def check_policy(policy: object, arms: int, learner: object) -> None:
-    """Refuse what is no policy, or no policies: a probability for each arm, in sum 1."""
-    fine = isinstance(policy, np.ndarray) and policy.shape[-1:] == (arms,)
+def check_policy(policy: object, arms: int, learner: object, axes: int = 1) -> None:
+    """Refuse what is no policy, or with two axes no policies: probabilities of arms, in sum 1."""
     # Written so that NaN fails too.
-    if not (fine and policy.min() >= 0.0 and abs(policy.sum(axis=-1) - 1.0).max() <= SLACK):  # type: ignore[attr-defined]
+    if not (
+        isinstance(policy, np.ndarray)
+        and policy.dtype.kind in "fiu"
+        and policy.ndim == axes
+        and policy.shape[-1] == arms
+        and policy.size > 0
+        and policy.min() >= 0.0
+        and abs(policy.sum(axis=-1) - 1.0).max() <= SLACK
+    ):
+        shown = " ".join(repr(policy).split())  # in one line
         raise InputError(
-            f"{type(learner).__name__} gives {policy!r} for a policy: a policy is an array with a "
+            f"{type(learner).__name__} gives {shown} for a policy: a policy is an array with a "
             f"probability for each of the {arms} arms, none negative, and they sum to 1."
         )
+
+
+def _check_duels(play: Duels | Script, arms: int, learner: object) -> None:
+    """Refuse arms that there are not (numpy takes -1 for the last one), and negative numbers."""
+    name = type(learner).__name__
+    for arm in (int(play.pairs.min()), int(play.pairs.max())):
+        if not 0 <= arm < arms:
+            raise InputError(f"{name} offers a duel of arm {arm}: the arms are 0 to {arms - 1}.")
+    fewest = int((play.counts if isinstance(play, Duels) else play.gaps).min())
+    if fewest < 0:
+        raise InputError(f"{name} offers a part of {fewest} rounds: none has less than 0.")

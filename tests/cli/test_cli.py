@@ -20,7 +20,7 @@ import fairduel
 from fairduel import cli, experiments
 from fairduel.cli.app import app
 from fairduel.environments import random_instance
-from fairduel.experiments import comparison
+from fairduel.experiments import batching, comparison, progress
 from fairduel.instance import Instance
 from fairduel.paper import groups
 from fairduel.scorings import SCORINGS
@@ -245,6 +245,26 @@ def test_environments_with_sizes_of_their_own(run: Run) -> None:
 def test_quiet_says_nothing_else(run: Run) -> None:
     assert run(*UNIFORM, "--quiet", "--rows", "rows.json").err == ""
     assert len(json.loads(Path("rows.json").read_text())) == 2 * 100
+
+
+TINY = ["--runs", "2", "--workers", "1", "--out", "there"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        UNIFORM,
+        ["compare", "--learner", "uniform", "--rounds", "10", *TINY],
+        ["reproduce", "table1", *TINY],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_without_a_terminal_commands_say_now_and_then_how_far_they_are(
+    arguments: list[str], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(batching, "MOST_SECONDS", 0.0)  # one simulation a task
+    assert re.match(r"1 of \d+ simulations are done\n", run(*arguments).err)
 
 
 def test_checkpoints(run: Run) -> None:
@@ -558,7 +578,9 @@ def test_ctrl_c_while_people_are_grouped(run: Run, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(groups, "load_sushi", interrupted)
     said = "stopped: what is done is kept in 'there'; running it again goes on from there\n"
-    assert run("reproduce", "all", "--out", "there") == Result(130, "", said)
+    assert run("reproduce", "all", "--out", "there", "--quiet") == Result(130, "", said)
+    told = "grouping people who ranked sushi, about 20 seconds\n"  # also without a terminal
+    assert run("reproduce", "all", "--out", "there") == Result(130, "", told + said)
 
 
 def test_ctrl_c_while_the_report_is_written(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,10 @@ def threads(number: int) -> dict[str, str | None]:
     return {name: os.environ.get(name) for name in ONE_THREAD}
 
 
+def has_kernels() -> bool:
+    return "fairduel.experiments.warm" in sys.modules
+
+
 def nap(seconds: float) -> int:
     time.sleep(seconds)
     return os.getpid()
@@ -181,6 +185,50 @@ def test_tasks_have_from_one_call_to_an_even_share(
 
 def test_processes_do_the_work(pool: LocalPool) -> None:
     assert results_of(pool, double, range(1000)) == {i: 2 * i for i in range(1000)}
+
+
+IN_PROCESS = """
+import sys
+from fairduel.experiments.pool import InProcess
+
+def loaded():
+    return "fairduel.kernels.voi" in sys.modules
+
+print(loaded(), InProcess().submit(loaded).result())
+"""
+
+
+def test_without_workers_kernels_are_loaded_before_a_task_begins() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IN_PROCESS], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False True\n"
+
+
+WARM = """
+import sys
+import fairduel.experiments.warm
+from fairduel.environments import Random
+from fairduel.experiments import Cell
+from fairduel.experiments.cells import Record, run_cell
+from fairduel.learners.catalogue import NAMES, by_name
+
+before = set(sys.modules)
+for preset in ("as_written", "as_run"):
+    for name in NAMES:
+        cell = Cell(by_name(name, preset), Random(3, 3), 30, 0)
+        assert isinstance(run_cell(cell, ""), Record)
+print(sorted(set(sys.modules) - before))
+"""
+
+
+def test_no_run_loads_anything_while_it_is_timed() -> None:
+    done = subprocess.run([sys.executable, "-c", WARM], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_worker_has_the_kernels_before_its_first_task(pool: LocalPool) -> None:
+    assert pool.collect(pool.submit(has_kernels))
 
 
 def test_task_stops_when_its_time_is_up(pool: LocalPool) -> None:

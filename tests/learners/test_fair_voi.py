@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from fairduel.instance import Instance
 from fairduel.learners import FairETC, Learner
 from fairduel.learners.learner import Rationale
 from fairduel.learners.voi.learner import FairVOI, VOIState
+from fairduel.learners.voi.prospects import prospects
 from fairduel.learners.voi.value import answer_rates, information_value
 from fairduel.offers import Mix
 from fairduel.simulation import simulate
@@ -282,6 +284,37 @@ def test_the_share_of_the_best_is_that_of_the_sample() -> None:
     assert outlook.share == pytest.approx((sum(learner.ratios) + 24) / 32)
     assert outlook.low == pytest.approx(0.2)
     assert outlook.high == 1.0
+
+
+@pytest.mark.parametrize("answers", [0.0, 5.0])
+def test_what_ten_more_answers_add_is_what_choosing_by_them_adds(answers: float) -> None:
+    """One user, arm 0 with score 0.6 for sure, arm 1 with 0.1 or 0.9, and arm 0 chosen so far.
+
+    Ten answers on top of n move the expected score of arm 1 by r = sqrt(10 / (10 + n + 1)) of the
+    way to the truth, up or down. What is left may make it better or worse than that.
+    """
+    resolved = math.sqrt(10.0 / (11.0 + answers))
+    rest = math.sqrt(1.0 - resolved**2)
+    gains = []
+    for more in (-0.4, 0.4):
+        score = min(0.5 + 0.4 * resolved + more * rest, 1.0)  # in truth, where arm 1 is chosen
+        gains.append((score - 0.6) / max(score, 0.6))
+    found = infer_pairs(np.zeros((1, 2, 2)))
+    arrays = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    arrays["scores"] = np.array([[0.6, 0.5]])
+    given = np.full((128, 1, 2), 0.6)
+    given[:, 0, 1] = np.where(np.arange(128) % 2, 0.9, 0.1)
+    said = [
+        prospects(
+            _Drawn(**arrays, given=given),
+            Utilitarian(),
+            np.array([1.0, 0.0]),
+            np.array([answers]),
+            np.random.default_rng(seed),
+        ).ten_more
+        for seed in range(50)
+    ]
+    assert np.mean(said) == pytest.approx(0.5 * np.mean(gains), rel=0.05)
 
 
 def test_an_outlook_holds_the_truth() -> None:

@@ -450,16 +450,17 @@ def test_impossible_winners_are_refused(name: str, winners: Any) -> None:
         replace(LEARNERS[name], winners=winners).init(2, 3, 100, 1)
 
 
-@pytest.mark.parametrize("exploration", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("exploration", [0.0, -1.0, math.nan, math.inf, "a", None])
 @pytest.mark.parametrize("learner", [FairETC, FairEpsilonGreedy])
-def test_impossible_exploration_is_refused(learner: Any, exploration: float) -> None:
-    with pytest.raises(InputError, match="exploration"):
+def test_impossible_exploration_is_refused(learner: Any, exploration: Any) -> None:
+    with pytest.raises(InputError, match=r"^exploration is .*: it must be a positive number\.$"):
         learner(exploration=exploration)
 
 
-def test_impossible_solving_is_refused() -> None:
-    with pytest.raises(InputError, match="solve_every"):
-        FairEpsilonGreedy(solve_every=0)
+@pytest.mark.parametrize("every", [0, -1, 1.5, "a", None])
+def test_impossible_solving_is_refused(every: Any) -> None:
+    with pytest.raises(InputError, match=r"^solve_every is .*: give a whole number from 1 up\.$"):
+        FairEpsilonGreedy(solve_every=every)
 
 
 # Pairs with winners

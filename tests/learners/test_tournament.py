@@ -348,12 +348,15 @@ def test_confidence_where_the_formula_breaks() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"gap_guess": 0.0}, {"gap_guess": 1.0}, {"gap_guess": math.nan}, {"confidence_scale": 0.0}],
+    ("name", "value"),
+    [
+        *(("gap_guess", value) for value in (0.0, 1.0, math.nan, "a", None)),
+        *(("confidence_scale", value) for value in (0.0, math.nan, math.inf, "a", None)),
+    ],
 )
-def test_settings_are_checked(settings: dict[str, float]) -> None:
-    with pytest.raises(InputError):
-        Tournament(**settings)  # type: ignore[arg-type]
+def test_settings_are_checked(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=f"^{name} is .*: give a number"):
+        Tournament(**{name: value})
 
 
 def test_an_empty_budget_is_refused() -> None:

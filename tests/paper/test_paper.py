@@ -323,6 +323,23 @@ def test_the_first_verdict_goes_by_the_papers_intervals(
     assert table.agreeing(results) == agree
 
 
+@pytest.mark.parametrize(
+    ("share", "verdict"),
+    [
+        (0.99, Verdict.AGREES),
+        (1.01, Verdict.DIFFERS),
+        (-0.99, Verdict.AGREES),
+        (-1.01, Verdict.DIFFERS),
+    ],
+)
+def test_the_second_verdict_goes_by_the_noise_of_both_sides(share: float, verdict: Verdict) -> None:
+    """With 90 degrees of freedom 95 % are within 1.987 deviations; ours is a mean of four."""
+    limit = 1.987 * 1000.0 * math.sqrt(1 + 1 / 4)
+    mean = TABLE1["nash_welfare"]["uniform"][0] + share * limit
+    ours = Repeated(mean=mean, noise=1000.0, freedom=90, seeds=4)
+    assert judged(ours, "nash_welfare", "uniform") is verdict
+
+
 def test_the_rounding_of_what_is_printed_is_no_difference() -> None:
     printed = TABLE1["gini"]["uniform"][0]
     for off, verdict in ((0.00004, Verdict.AGREES), (0.00006, Verdict.DIFFERS)):

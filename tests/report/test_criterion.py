@@ -32,6 +32,7 @@ def test_verdicts_follow_the_interval() -> None:
     assert more("", base + spread(0.05), base).verdict is Verdict.NOISE
     assert more("", base + spread(-0.05), base).verdict is Verdict.NOISE
     assert more("", base + spread(-1), base).verdict is Verdict.FAILS
+    assert str(Verdict.NOISE) == "cannot be told from noise"  # on either side
 
 
 def test_pairing_sees_what_two_samples_do_not() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairduel._arrays import Floats, Ints
-from fairduel.errors import InputError
+from fairduel._checks import whole_number
 from fairduel.inference.estimates import empirical_borda, empirical_scores
 from fairduel.learners._states import replaced
 from fairduel.learners.course import AgainstWinners, AllPairs, Counts, Course
@@ -85,8 +85,7 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
         check_welfare(self.welfare)
         check_exploration(self.exploration)
         check_borda(self.scoring, self.winners)
-        if self.solve_every < 1:
-            raise InputError(f"solve_every is {self.solve_every}: it must be at least 1.")
+        whole_number("solve_every", self.solve_every)
 
     @classmethod
     def as_written(cls, **settings: Any) -> FairEpsilonGreedy:

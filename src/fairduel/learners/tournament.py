@@ -61,10 +61,8 @@ class Tournament:
     eliminate_for_all: bool = False
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.gap_guess < 1.0:
-            raise InputError(f"gap_guess is {self.gap_guess}: it must lie between 0 and 1.")
-        if not self.confidence_scale > 0.0:
-            raise InputError(f"confidence_scale is {self.confidence_scale}: it must be positive.")
+        _check_between("gap_guess", self.gap_guess, 1.0, "between 0 and 1")
+        _check_between("confidence_scale", self.confidence_scale, math.inf, "above 0")
 
     def init(
         self, users: int, arms: int, budget: int, seed: int, winners: Ints | None = None
@@ -169,6 +167,12 @@ def identify(
         state = tournament.tell(state, answer(duels))
         duels, state = tournament.ask(state)
     return tournament.winners(state), state.tally, tournament.finished(state)
+
+
+def _check_between(name: str, value: object, most: float, span: str) -> None:
+    """Refuse what is not a number above 0 and below ``most``."""
+    if not isinstance(value, int | float | np.number) or not 0.0 < value < most:
+        raise InputError(f"{name} is {value!r}: give a number {span}.")
 
 
 def _round_size(round_: int, confidence: float) -> tuple[int, float]:

@@ -154,7 +154,7 @@ def _experiments(
 
 
 def _prepare(place: Path, data: AnyPath | None, workers: int | None, progress: bool) -> Groups:
-    if progress and sys.stderr.isatty():
+    if progress:
         sys.stderr.write("grouping people who ranked sushi, about 20 seconds\n")
     return prepare(place, data, workers)
 

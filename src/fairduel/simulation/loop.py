@@ -68,9 +68,11 @@ def play_against(
     while ledger.played < rounds:
         offer, state = learner.ask(state)
         check_offer(offer, stage.arms, learner)
-        offer, most = hearing.part(offer)
+        part, most = hearing.part(offer)
+        if part is not offer:  # the first rounds of a script, whose policy is known now
+            check_offer(part, stage.arms, learner)
         lengths = ledger.stretches(most)
-        outcome = stage.perform(offer, lengths)
+        outcome = stage.perform(part, lengths)
         ledger.add(lengths, outcome)
         heard = hearing.hear(outcome.asked, int(lengths.sum()))
         told = heard if outcome.wins is None else outcome.wins
@@ -165,7 +167,7 @@ class _Stage:
         pairs = play.pairs[:asked]
         answers = self._responses.answers(pairs, np.ones(asked, np.int64))
         policies = play.follow(answers)
-        check_policy(policies, self.arms, self._learner)
+        check_policy(policies, self.arms, self._learner, axes=2)
         steps = len(policies)
         shown, plays = self._responses.walk(
             policies, play.gaps[:steps], play.pairs[:steps], lengths
