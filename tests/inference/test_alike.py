@@ -7,7 +7,7 @@ import pytest
 
 from fairduel._arrays import Floats
 from fairduel.inference import infer_strengths
-from fairduel.inference.alike import LARGEST, Alike, _fit, _laplace, infer_alike
+from fairduel.inference.alike import LARGEST, Alike, _fit, infer_alike, laplace
 
 
 def votes(theta: Floats, each: int, rng: np.random.Generator) -> Floats:
@@ -37,7 +37,7 @@ def test_given_a_covariance_it_agrees_with_brute_force(correlation: float) -> No
     covariance = (1.0 - correlation) * np.eye(2) + correlation
     wins = votes(np.array([[1.0, 0.0, -1.0], [0.5, 0.5, -1.0]]), 4, np.random.default_rng(3))
     theta, weights = weighted_draws(wins, covariance, 400_000)
-    fit = _laplace(wins, covariance, np.zeros((2, 3)))
+    fit = laplace(wins, covariance, np.zeros((2, 3)))
     mean = np.tensordot(weights / weights.sum(), theta, 1)
     np.testing.assert_allclose(fit.mode, mean, atol=0.12)  # a mode, and not a mean
     # The evidence, less its constants: Laplace leaves (2 pi)^(DK / 2) of prior and posterior out.
@@ -47,8 +47,8 @@ def test_given_a_covariance_it_agrees_with_brute_force(correlation: float) -> No
 def test_the_mode_is_one() -> None:
     """No small step from it is better, and the last step of Newton's was small."""
     wins = votes(np.random.default_rng(1).standard_normal((3, 4)), 6, np.random.default_rng(2))
-    fit = _laplace(wins, np.eye(3), np.zeros((3, 4)))
-    again = _laplace(wins, np.eye(3), fit.mode)
+    fit = laplace(wins, np.eye(3), np.zeros((3, 4)))
+    again = laplace(wins, np.eye(3), fit.mode)
     np.testing.assert_allclose(again.mode, fit.mode, atol=1e-6)
 
 

@@ -56,10 +56,10 @@ def infer_alike(wins: Floats, winners: Sequence[int | None] | None = None) -> St
     weights = np.exp(evidence - evidence.max())
     weights /= weights.sum()
     rng = np.random.default_rng(seed)
-    parts = np.searchsorted(weights.cumsum()[:-1], rng.permuted(_evenly(DRAWS // 2, rng)))
+    parts = np.searchsorted(weights.cumsum()[:-1], rng.permuted(evenly(DRAWS // 2, rng)))
     shifts = np.stack([fits[part].draw(rng) for part in parts])
     modes = np.stack([fits[part].mode for part in parts])
-    return _posterior(
+    return posterior_of(
         wins,
         known_winners(winners, users),
         weights,
@@ -70,15 +70,16 @@ def infer_alike(wins: Floats, winners: Sequence[int | None] | None = None) -> St
     )
 
 
-def _evenly(n: int, rng: np.random.Generator) -> Floats:
+def evenly(n: int, rng: np.random.Generator) -> Floats:
     """Draw n variates, one in every n-th part of [0, 1]."""
     return np.asarray((np.arange(n) + rng.random(n)) / n)
 
 
-def _posterior(
+def posterior_of(
     wins: Floats, known: Ints, weights: Floats, strengths: Floats, shifts: Floats,
     log_evidence: float,
 ) -> Alike:  # fmt: skip
+    """Return the posterior by draws of strengths (n, D, K), and their deviations from modes."""
     winners = np.where(known >= 0, known, strengths.argmax(axis=2))
     ahead = strengths - np.take_along_axis(strengths, winners[:, :, None], axis=2)
     scores = 2.0 / (1.0 + np.exp(-np.minimum(ahead, 0.0)))
@@ -98,7 +99,7 @@ def _posterior(
 
 
 @dataclass(frozen=True, eq=False)
-class _Fit:
+class Fit:
     """The mode (D, K) of the strengths, a Cholesky factor of their precision, and the evidence."""
 
     mode: Floats
@@ -114,7 +115,7 @@ class _Fit:
         return np.asarray(solved.reshape(self.mode.shape))
 
 
-def _fit(wins: Floats, spread: float, learned: bool) -> _Fit:
+def _fit(wins: Floats, spread: float, learned: bool) -> Fit:
     """Fit strengths by Laplace's method, with unrelated users or with learned correlations.
 
     E step: the posterior of theta given R. M step: R is the mean of theta theta' over arms, and
@@ -125,27 +126,38 @@ def _fit(wins: Floats, spread: float, learned: bool) -> _Fit:
     users, arms, _ = wins.shape
     before = spread**2 * np.eye(users)
     if not learned:
-        return _laplace(wins, before, np.zeros((users, arms)))
+        return laplace(wins, before, np.zeros((users, arms)))
     before = spread**2 * ((1.0 - SHARED) * np.eye(users) + SHARED)
     covariance = before
-    fit = _laplace(wins, covariance, np.zeros((users, arms)))
+    fit = laplace(wins, covariance, np.zeros((users, arms)))
     for step in range(STEPS):
-        inverse = cho_solve((fit.factor, True), np.eye(users * arms), check_finite=False)
+        spread_out = cho_solve((fit.factor, True), np.eye(users * arms), check_finite=False)
         seen = fit.mode @ fit.mode.T
-        seen += np.einsum("dkek->de", inverse.reshape(users, arms, users, arms))
+        seen += np.einsum("dkek->de", spread_out.reshape(users, arms, users, arms))
         covariance = (TRUST * before + seen) / (TRUST + arms)
         # On the way there a step towards the mode will do: it moves with the covariance.
-        fit = _laplace(wins, covariance, fit.mode, MOST_STEPS if step == STEPS - 1 else 1)
+        fit = laplace(wins, covariance, fit.mode, MOST_STEPS if step == STEPS - 1 else 1)
     away = np.trace(np.linalg.solve(covariance, before)) - users
     away += np.linalg.slogdet(covariance)[1] - np.linalg.slogdet(before)[1]
     return replace(fit, log_evidence=fit.log_evidence - 0.5 * TRUST * float(away))
 
 
-def _laplace(wins: Floats, covariance: Floats, mode: Floats, most: int = MOST_STEPS) -> _Fit:
-    """Move to the mode by Newton's method, from where it is."""
+def laplace(
+    wins: Floats,
+    covariance: Floats,
+    mode: Floats,
+    most: int = MOST_STEPS,
+    between_arms: Floats | None = None,
+) -> Fit:
+    """Move to the mode by Newton's method, from where it is.
+
+    covariance: (D, D) of users. between_arms: (K, K) that of arms, the identity by default;
+    theta[d, i] and theta[e, j] have the product of both.
+    """
     from scipy.linalg import cho_solve
 
-    precision = np.asarray(np.linalg.inv(covariance), np.float64)
+    arms = np.eye(mode.shape[1]) if between_arms is None else between_arms
+    precision = Precision(inverse(covariance), inverse(arms))
     value = _density(wins, precision, mode)
     for _ in range(most):
         pull, factor = _derivatives(wins, precision, mode)
@@ -159,25 +171,41 @@ def _laplace(wins: Floats, covariance: Floats, mode: Floats, most: int = MOST_ST
             break
     evidence = value - np.log(np.diag(factor)).sum()
     evidence -= 0.5 * mode.shape[1] * np.linalg.slogdet(covariance)[1]
-    return _Fit(mode, factor, float(evidence))
+    evidence -= 0.5 * mode.shape[0] * np.linalg.slogdet(arms)[1]
+    return Fit(mode, factor, float(evidence))
 
 
-def _density(wins: Floats, precision: Floats, theta: Floats) -> float:
+@dataclass(frozen=True, eq=False)
+class Precision:
+    """The inverses of the covariances of users (D, D) and of arms (K, K)."""
+
+    users: Floats
+    arms: Floats
+
+    def times(self, theta: Floats) -> Floats:
+        return np.asarray(self.users @ theta @ self.arms)
+
+
+def inverse(covariance: Floats) -> Floats:
+    return np.asarray(np.linalg.inv(covariance), np.float64)
+
+
+def _density(wins: Floats, precision: Precision, theta: Floats) -> float:
     """Return the log of likelihood and prior, but for constants."""
     ahead = theta[:, :, None] - theta[:, None, :]
     return float(
-        -(wins * np.logaddexp(0.0, -ahead)).sum() - 0.5 * (theta * (precision @ theta)).sum()
+        -(wins * np.logaddexp(0.0, -ahead)).sum() - 0.5 * (theta * precision.times(theta)).sum()
     )
 
 
-def _derivatives(wins: Floats, precision: Floats, theta: Floats) -> tuple[Floats, Floats]:
+def _derivatives(wins: Floats, precision: Precision, theta: Floats) -> tuple[Floats, Floats]:
     """Return the gradient (D, K), and the Cholesky factor of the negative second derivative."""
     users, arms = theta.shape
     answers = wins + wins.transpose(0, 2, 1)
     chances = 1.0 / (1.0 + np.exp(theta[:, None, :] - theta[:, :, None]))
     weights = answers * chances * (1.0 - chances)
-    curved = np.einsum("de,kl->dkel", precision, np.eye(arms))
+    curved = np.einsum("de,kl->dkel", precision.users, precision.arms)
     each = np.arange(users)
     curved[each, :, each, :] += weights.sum(axis=2)[:, :, None] * np.eye(arms) - weights
-    pull = (wins - answers * chances).sum(axis=2) - precision @ theta
+    pull = (wins - answers * chances).sum(axis=2) - precision.times(theta)
     return pull, np.linalg.cholesky(curved.reshape(users * arms, users * arms))

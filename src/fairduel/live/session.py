@@ -60,7 +60,8 @@ class Session:
     users, arms: their names. horizon: roughly the number of duels in all, which sets how long
     to explore; None if unknown. learner: default: ``FairVOI()``, or ``FairVOI(anytime=True)``
     without a horizon. seed: the same one issues the same duels again; default: a new one, which
-    is kept with the session.
+    is kept with the session. features: numbers that describe each arm, a row for each, if there
+    are any: answers about one arm then teach about arms like it.
 
     >>> session = Session(["ann", "bob"], ["pizza", "soup"], seed=1)
     >>> duel = session.ask()
@@ -75,11 +76,14 @@ class Session:
         learner: Learner[Any] | None = None,
         *,
         seed: int | None = None,
+        features: Any = None,
     ) -> None:
         users, arms = check_names("user", users), _check_arms(arms)
         self.horizon = None if horizon is None else whole_number("the horizon", horizon)
+        if learner is not None and features is not None:
+            raise InputError("a learner is given, and features: give the learner its features.")
         self.learner: Learner[Any] = (
-            FairVOI(anytime=horizon is None) if learner is None else learner
+            FairVOI(anytime=horizon is None, features=features) if learner is None else learner
         )
         check_learner(self.learner)
         if self.horizon is None and not self.learner.anytime:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from fairduel._arrays import Floats
 from fairduel.errors import InputError
 from fairduel.inference import Posterior
+from fairduel.inference.featured import infer_featured
 from fairduel.learners._states import replaced
 from fairduel.learners.learner import Learner, Outlook, Rationale
 from fairduel.learners.phases import check_winners
@@ -44,7 +46,8 @@ class FairVOI(Learner[VOIState]):
     welfare: what to maximise. winners: each user's winner; None for users whose winner is not
     known. anytime: whether the horizon is only a limit and not planned for; it then plans
     for as many rounds to come as were played, whenever it decides. scoring: by which arms are
-    scored, "condorcet", "maximin" or "borda".
+    scored, "condorcet", "maximin" or "borda". features: numbers that describe each arm, a row for
+    each; strengths are then partly linear in them, by as much as the answers say.
 
     Nothing has to be tuned. Under "condorcet" all users are taken to have a winner; who has none is
     served relative to the arm that is likeliest to be one. The others assume nothing of that kind.
@@ -57,9 +60,12 @@ class FairVOI(Learner[VOIState]):
     winners: tuple[int | None, ...] | None = None
     anytime: bool = False
     scoring: str = "condorcet"
+    features: tuple[tuple[float, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         check_welfare(self.welfare)
+        if self.features is not None:
+            object.__setattr__(self, "features", check_features(self.features, self.scoring))
         if check_learnable(self.scoring) != "condorcet" and self.winners is not None:
             raise InputError(
                 f"winners are given, which the scoring {self.scoring} has no use for: leave them "
@@ -70,6 +76,11 @@ class FairVOI(Learner[VOIState]):
         check_size(users, arms)
         if self.winners is not None:
             check_winners(tuple(0 if w is None else w for w in self.winners), users, arms)
+        if self.features is not None and len(self.features) != arms:
+            raise InputError(
+                f"there are features of {len(self.features)} arms, but {arms} arms: give a row for "
+                "each arm."
+            )
         self.welfare.compiled(users)  # refuses weights of other users
         if users > MOST_USERS and self.welfare.value(np.full(users, 0.25)) < SMALLEST:
             raise InputError(
@@ -91,6 +102,11 @@ class FairVOI(Learner[VOIState]):
 
     def tell(self, state: VOIState, tally: Tally) -> VOIState:
         return replaced(state, tally=state.tally + tally)
+
+    def posterior(self, tally: Tally) -> Posterior:
+        if self.features is None:
+            return super().posterior(tally)
+        return infer_featured(tally.wins, np.array(self.features), self.winners)
 
     def policy(self, state: VOIState) -> Floats:
         policies, _ = candidates(self.posterior(state.tally), self.welfare, _generator(state))
@@ -135,6 +151,25 @@ class FairVOI(Learner[VOIState]):
 
         schedule = Schedule(state.horizon, self.anytime)
         return Planner(schedule, policies, sample.loss, value)
+
+
+def check_features(features: Any, scoring: str) -> tuple[tuple[float, ...], ...]:
+    """Return features as a table of numbers that can be saved."""
+    try:
+        table = np.array(features, np.float64)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.ndim != 2 or not table.size or not np.isfinite(table).all():
+        raise InputError(
+            "the features are no table of numbers: give a row for each arm, each with as many "
+            "numbers as the others."
+        )
+    if scoring != "condorcet":
+        raise InputError(
+            f"features are given, and the scoring {scoring}: features are for the scoring "
+            "condorcet."
+        )
+    return tuple(map(tuple, table.tolist()))
 
 
 def check_size(users: int, arms: int) -> None:

@@ -16,6 +16,7 @@ FEW_AHEAD = 100.0  # ... or this many
 ANYTIME = 1.0  # the same if the horizon is not known
 FREE = 0.5  # rounds that answers have to gain where asking costs nothing but people's time
 PARTS = 8  # of a block, of which one is played at least, so that decisions are few
+MOST_ARMS = 32  # to ask about; those whose answers are worth most
 LENGTHS = 24  # of exploring that are compared, evenly spaced in their logarithm
 RARE = 1e-3  # arms shown less often than this are left out of an exploring policy
 
@@ -39,6 +40,17 @@ class InformationValue:
         """Return what ``duels`` (K, K) of each pair gain per round."""
         limit = np.where(self.limit > 0.0, self.limit, 1.0)
         return np.asarray(self.slope * duels / (1.0 + self.slope * duels / limit))
+
+    def of_few_arms(self) -> InformationValue:
+        """Return the value of answers about those arms that are most worth asking about."""
+        if len(self.slope) <= MOST_ARMS:
+            return self
+        worth = self.slope.sum(axis=0) + self.slope.sum(axis=1)
+        few = worth >= np.sort(worth)[-MOST_ARMS]
+        both = few[:, None] & few
+        return InformationValue(
+            *(np.where(both, x, 0.0) for x in (self.slope, self.limit, self.winner_slope))
+        )
 
     def times(self, factor: float) -> InformationValue:
         """Return the value in other units, or of a model with this probability."""
@@ -152,7 +164,7 @@ class Planner:
         best, block = self.policies[0], self.schedule.block(played)
         stay = Offer(best, best, block, played, best)
         left = self._left(played)
-        value = None if left <= 0.0 or len(best) == 1 else self.value(left)
+        value = None if left <= 0.0 or len(best) == 1 else self.value(left).of_few_arms()
         plan = None if value is None else self._plan(value, left + block)
         if value is None or plan is None:
             return stay
