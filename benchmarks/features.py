@@ -39,7 +39,7 @@ def lost(own: float, arms: int, rounds: int, run: int) -> tuple[float, float, fl
     for learner in (FairVOI(features=tuple(map(tuple, table.tolist()))), FairVOI()):
         played = simulate(made, rounds, learner, seed=run, checkpoints=1)
         shares.append(float(played.regret[-1] / (rounds * best)))
-    return (*shares, chance)
+    return shares[0], shares[1], chance
 
 
 def main() -> None:

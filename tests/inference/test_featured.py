@@ -20,7 +20,7 @@ def people(own: float, users: int = 3, seed: int = 1) -> Floats:
     rng = np.random.default_rng(seed)
     linear = rng.standard_normal((users, 2)) @ ROWS.T
     alone = rng.standard_normal((users, len(ROWS)))
-    return 1.5 * (np.sqrt(1.0 - own) * linear + np.sqrt(own) * alone)
+    return np.asarray(1.5 * (np.sqrt(1.0 - own) * linear + np.sqrt(own) * alone))
 
 
 def preferences(theta: Floats) -> Floats:

@@ -519,6 +519,10 @@ def test_a_file_that_another_process_changed_is_left_alone(tmp_path: Path) -> No
 
 def test_a_name_that_is_none() -> None:
     session = Session(["ann"], ["x", "y"], 50, seed=1)
-    for name in (None, 3.5):
+    for name in (None, 3.5, "a\0b"):
         with pytest.raises(InputError, match="cannot write"):
             session.save(name)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="cannot read"):
+            Session.load(name)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match=r"storage is|cannot write"):
+            session.keep(name)  # type: ignore[arg-type]

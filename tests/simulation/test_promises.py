@@ -102,3 +102,11 @@ def test_scripts(says: str, answers: float) -> None:
 def test_more_checkpoints_than_anyone_reads() -> None:
     with pytest.raises(InputError, match="ask for 1,000,000 at most"):
         simulate(INSTANCE, 500, UniformOverUsers(), checkpoints=10**8)
+
+
+@pytest.mark.parametrize("says", NO_POLICIES)
+def test_scripts_in_a_session(says: str) -> None:
+    session = Session(["ann", "bob"], ["x", "y", "z"], 50, Scripted(says=says), seed=1)
+    with pytest.raises(InputError, match=r"^Scripted gives .* for a policy"):
+        session.ask()
+    assert session.rounds == 0

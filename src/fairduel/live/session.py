@@ -47,7 +47,7 @@ from fairduel.live.votes import (
     Voted,
     Votes,
 )
-from fairduel.offers import check_offer, check_policy, draw_round
+from fairduel.offers import Script, check_offer, check_policy, draw_round, next_part
 from fairduel.tally import Tally
 
 _ENDLESS = 10**15  # the horizon for learners that do not look at it
@@ -151,6 +151,9 @@ class Session:
         """Issue the next duel. It counts as played from now on, answered or not."""
         play, state = self.learner.ask(self._state)
         check_offer(play, len(self.arms), self.learner)
+        if isinstance(play, Script):  # its first rounds have a policy, which is known now
+            play = next_part(play, len(self.users))
+            check_offer(play, len(self.arms), self.learner)
         rng = np.random.default_rng([self.seed, 2, self.rounds])
         shown = draw_round(play, len(self.users), rng)
         left, right = self.arms[shown.left], self.arms[shown.right]
@@ -357,7 +360,7 @@ class Session:
         A file that this session was loaded from or saved to before, and that another process has
         changed since, is left alone, with an error.
         """
-        place = os.path.realpath(path) if isinstance(path, str | os.PathLike) else ""
+        place = _place(path)
         if place in self._saved and fingerprint(place) not in (None, self._saved[place]):
             raise InputError(
                 f"cannot save to {os.fspath(path)!r}: another process has changed it since this "
@@ -376,7 +379,7 @@ class Session:
         document = read_document(path)
         with _errors_prefixed(f"cannot load {os.fspath(path)!r}"):
             session = cls._restore(document, learner)
-        session._saved[os.path.realpath(path)] = seen
+        session._saved[_place(path)] = seen
         return session
 
     def keep(self, storage: Storage | AnyPath) -> None:
@@ -476,7 +479,17 @@ def _errors_prefixed(what: str) -> Iterator[None]:
         raise InputError(f"{what}: it is damaged ({error}): use an earlier copy.") from error
 
 
+def _place(path: AnyPath) -> str:
+    """Return where a file is; "" for what is no name, of which writing and reading complain."""
+    try:
+        return os.path.realpath(path)
+    except (TypeError, ValueError):
+        return ""
+
+
 def _as_storage(place: Storage | AnyPath) -> Storage:
+    if not isinstance(place, Storage | str | os.PathLike):
+        raise InputError(f"the storage is {place!r}: give the name of a journal, or a storage.")
     return place if isinstance(place, Storage) else Journal(place)
 
 

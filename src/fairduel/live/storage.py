@@ -89,7 +89,7 @@ def fingerprint(path: AnyPath) -> str | None:
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
+    except (OSError, ValueError, TypeError):  # read_document says what is wrong with the name
         return None
 
 
