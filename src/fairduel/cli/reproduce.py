@@ -21,7 +21,7 @@ def reproduce(
         typer.Argument(
             metavar="NAME...",
             help="table1, figure1, figure2, figure3, lower-bound, upper-bound, algorithms, "
-            "lemmas, or all of these; and welfares, beyond.",
+            "lemmas, or all of these; and welfares, beyond, people.",
             autocompletion=complete.experiments,
         ),
     ],
@@ -44,8 +44,9 @@ def reproduce(
     The folder gets report.html, report.md with its figures, and all rows in rows.parquet. What
     has been run before is not run again. `all` stands for everything in the paper and takes a
     few minutes; `welfares` is the paper's conjecture about other welfares, and what each gives to
-    whom; `beyond` is Fair-VOI in the same settings and at short horizons. You have to download the
-    Sushi data yourself; if they are missing, `all` uses synthetic data in their place and says so.
+    whom; `beyond` is Fair-VOI in the same settings and at short horizons, and `people` is learners
+    on families of people. You have to download the Sushi data yourself; if they are missing, `all`
+    uses synthetic data in their place and says so.
     Exit code 3 means that they were missing, 1 that some simulations failed.
 
     \b

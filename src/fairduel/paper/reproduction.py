@@ -28,6 +28,7 @@ from fairduel.paper.figure3 import Figure3
 from fairduel.paper.groups import Groups, prepare
 from fairduel.paper.lemmas import Lemmas
 from fairduel.paper.lower_bound import LowerBound
+from fairduel.paper.people import People
 from fairduel.paper.table1 import SEEDS, Table1
 from fairduel.paper.upper_bound import UpperBound
 from fairduel.paper.welfares import Welfares
@@ -48,7 +49,8 @@ PAPER = (
 )
 WELFARES = "welfares"
 BEYOND = "beyond"
-NAMES = (*PAPER, WELFARES, BEYOND)
+PEOPLE = "people"
+NAMES = (*PAPER, WELFARES, BEYOND, PEOPLE)
 ALL = "all"  # of the paper's
 NEED_GROUPS = ("figure3", BEYOND)
 FOLDER = "reproduction"
@@ -148,6 +150,9 @@ def _experiments(
         elif name == WELFARES:
             welfares = experiments[name] = Welfares(runs, data)
             missing = welfares.missing
+        elif name == PEOPLE:
+            people = experiments[name] = People(runs, data)
+            missing = people.missing
         else:
             experiments[name] = _SYNTHETIC[name](runs)
     return experiments, missing
