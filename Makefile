@@ -60,6 +60,7 @@ bench: setup
 # The busy ones end with the shell that started them, however that ends. As many tests run at once, so
 # that it takes twice the time of an idle machine and not five times.
 test-busy: setup
+	$(BIN)/python -c 'import fairduel.experiments.warm'
 	@busy=; trap 'kill $$busy; wait' EXIT; trap 'exit 130' INT TERM; \
 	for process in 1 2 3 4 5 6 7 8; do \
 		while kill -0 $$$$ 2> /dev/null; do n=0; while [ $$n -lt 99999 ]; do n=$$((n + 1)); done; done & \
