@@ -44,7 +44,8 @@ def prospects(
     added = _kept(welfare, truth, chosen, policy) - _kept(welfare, truth, policy, policy)
     low, high = np.quantile(now, [0.025, 0.975], method="weibull")
     share = float(now.mean())
-    return Outlook(share, min(float(low), share), float(high), max(float(added.mean()), 0.0))
+    more = min(max(float(added.mean()), 0.0), 1.0 - share)
+    return Outlook(share, min(float(low), share), float(high), more)
 
 
 def _kept(welfare: Welfare, scores: Floats, policies: Floats, start: Floats) -> Floats:
