@@ -1,0 +1,1 @@
+"""Polls that people vote in: storage, the rules of a poll, its learner, an API and pages."""

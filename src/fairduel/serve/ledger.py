@@ -1,0 +1,210 @@
+"""A poll as its log tells it: what everybody was asked, what they said, and the sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fairduel._arrays import Floats
+from fairduel.serve.records import Answer, Entry, Event, Frame, News, Question, Vote
+
+LEAST_PEOPLE = 5  # below that a secret poll shows nothing
+LEAST_NEWS = 5  # answers that differ before a secret poll shows anything new
+LEAST_NEWS_PEOPLE = 3  # who gave them
+
+
+@dataclass
+class Sheet:
+    """What one voter was asked and said; the n-th question stands at n - 1."""
+
+    questions: list[Question] = field(default_factory=list)
+    answers: list[Answer | None] = field(default_factory=list)
+    counted: int = 0  # answers that add to the sums
+
+    def last_answered(self) -> int | None:
+        """Return the number of the last question with an answer, skipped ones too."""
+        said = [n for n, answer in enumerate(self.answers, 1) if answer is not None]
+        return said[-1] if said else None
+
+
+@dataclass(frozen=True)
+class View:
+    """Sums at one moment. Voters and options are those who are there now, by position."""
+
+    seq: int
+    voters: tuple[int, ...]
+    options: tuple[int, ...]
+    wins: Floats  # (voters, options, options)
+
+    @property
+    def answers(self) -> Floats:
+        """The number of answers of each voter."""
+        counts: Floats = self.wins.sum(axis=(1, 2))
+        return counts
+
+
+class Ledger:
+    """The state of a poll. It changes by lines of the log only, so a replay gives the same."""
+
+    def __init__(self, frame: Frame, news: News) -> None:
+        self.frame = frame
+        self.seq = 0
+        self.sheets: list[Sheet] = []
+        self.wins = np.zeros((0, 0, 0))
+        self.asked = np.zeros((0, 0), int)  # how often each pair was shown, to anybody
+        self._released = np.zeros((0, 0, 0))  # the sums that a secret poll may show
+        self._released_seq: int | None = None
+        self._held: dict[tuple[int, int], Answer | None] = {}  # answers as they were then
+        self.seeds: list[str] = []  # published when the poll was closed
+        self._grow()
+        self.apply(news)
+
+    # The log
+
+    def apply(self, news: News) -> None:
+        """Follow the log."""
+        if news.frame is not None:
+            self.frame = news.frame
+            self._grow()
+        for seq, entry in news.entries:
+            self._follow(seq, entry)
+        self.seq = news.last_seq
+
+    def _follow(self, seq: int, entry: Entry) -> None:
+        if isinstance(entry, Vote):
+            self._vote(seq, entry)
+        elif isinstance(entry, Question):
+            sheet = self.sheets[entry.voter]
+            sheet.questions.append(entry)
+            sheet.answers.append(None)
+            self._count_asked(entry, 1)
+        elif entry.kind in ("removed", "forgot"):
+            self._leave(entry)
+        elif "seed" in entry.data:
+            self.seeds.append(entry.data["seed"])
+
+    def _vote(self, seq: int, vote: Vote) -> None:
+        """Replace an answer; the last one counts."""
+        sheet = self.sheets[vote.voter]
+        before = sheet.answers[vote.n - 1]
+        after = None if vote.answer == "undo" else vote.answer
+        sheet.answers[vote.n - 1] = after
+        question = sheet.questions[vote.n - 1]
+        sheet.counted += _add(self.wins[vote.voter], question, after, 1.0)
+        sheet.counted -= _add(self.wins[vote.voter], question, before, -1.0)
+        if self.frame.poll.secret:
+            self._hold(seq, vote, before, after)
+
+    def _hold(self, seq: int, vote: Vote, before: Answer | None, after: Answer | None) -> None:
+        """Hold an answer back until so many others have come that it cannot be told apart."""
+        key = vote.voter, vote.n
+        shown = self._held.setdefault(key, before)
+        if _said(shown) == _said(after):
+            del self._held[key]
+        people = {voter for voter, _ in self._held}
+        enough = len(self._held) >= LEAST_NEWS and len(people) >= LEAST_NEWS_PEOPLE
+        if enough and sum(self.sheets[d].counted > 0 for d in self.voters) >= LEAST_PEOPLE:
+            for (voter, n), old in self._held.items():
+                sheet = self.sheets[voter]
+                _add(self._released[voter], sheet.questions[n - 1], old, -1.0)
+                _add(self._released[voter], sheet.questions[n - 1], sheet.answers[n - 1], 1.0)
+            self._held.clear()
+            self._released_seq = seq
+
+    def _leave(self, event: Event) -> None:
+        """Follow a voter who leaves. Views before and after would tell what they had said."""
+        voter = int(event.data["voter"])
+        if event.kind == "forgot":
+            for question in self.sheets[voter].questions:
+                self._count_asked(question, -1)
+            self.sheets[voter] = Sheet()
+            self.wins[voter] = 0.0
+        self._released = self.wins.copy()  # to be shown with the news that come from now on
+        self._released_seq = None
+        self._held.clear()
+
+    def _count_asked(self, question: Question, by: int) -> None:
+        self.asked[question.left, question.right] += by
+        self.asked[question.right, question.left] += by
+
+    def _grow(self) -> None:
+        """Make room for new voters and options."""
+        D, K = len(self.frame.voters), len(self.frame.options)
+        self.sheets += [Sheet() for _ in range(D - len(self.sheets))]
+        self.wins = _grown(self.wins, (D, K, K))
+        self._released = _grown(self._released, (D, K, K))
+        asked = np.zeros((K, K), int)
+        asked[: len(self.asked), : len(self.asked)] = self.asked
+        self.asked = asked
+
+    # What it says
+
+    @property
+    def options(self) -> tuple[int, ...]:
+        """The positions of the options that can be chosen."""
+        return tuple(o.position for o in self.frame.options if o.state == "active")
+
+    @property
+    def voters(self) -> tuple[int, ...]:
+        """The positions of the voters who are there."""
+        return tuple(v.position for v in self.frame.voters if v.state == "active")
+
+    @property
+    def voted(self) -> bool:
+        """Whether anybody has been asked anything."""
+        return any(sheet.questions for sheet in self.sheets)
+
+    def waiting(self, voter: int) -> Iterator[Question]:
+        """Yield the questions that wait for a voter's answer, and that still can be answered."""
+        sheet, options = self.sheets[voter], set(self.options)
+        for question, answer in zip(sheet.questions, sheet.answers, strict=True):
+            if answer is None and question.left in options and question.right in options:
+                yield question
+
+    def current(self, voter: int) -> Question | None:
+        """Return the first question that waits for a voter's answer."""
+        return next(self.waiting(voter), None)
+
+    def view(self) -> View:
+        """Return the sums as they are now."""
+        return self._view(self.seq, self.wins)
+
+    def shown(self) -> View | None:
+        """Return the sums that may be shown: in a secret poll old ones, or None."""
+        if not self.frame.poll.secret:
+            return self.view()
+        if self._released_seq is None:
+            return None
+        return self._view(self._released_seq, self._released)
+
+    def _view(self, seq: int, wins: Floats) -> View:
+        voters, options = self.voters, self.options
+        return View(seq, voters, options, wins[np.ix_(voters, options, options)])
+
+
+def _add(wins: Floats, question: Question, answer: Answer | None, times: float) -> bool:
+    """Add an answer to a voter's sums; return whether it is one that counts. A tie is half each."""
+    left, right = question.left, question.right
+    if answer == "left":
+        wins[left, right] += times
+    elif answer == "right":
+        wins[right, left] += times
+    elif answer == "tie":
+        wins[left, right] += times / 2
+        wins[right, left] += times / 2
+    else:
+        return False
+    return True
+
+
+def _said(answer: Answer | None) -> Answer | None:
+    """Return an answer that counts; a skipped question says as little as an open one."""
+    return None if answer == "skip" else answer
+
+
+def _grown(array: Floats, shape: tuple[int, int, int]) -> Floats:
+    grown = np.zeros(shape)
+    grown[tuple(slice(n) for n in array.shape)] = array
+    return grown

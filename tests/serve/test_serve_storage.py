@@ -1,0 +1,329 @@
+"""The laws of storages, for SQLite and PostgreSQL alike."""
+
+import dataclasses
+import sqlite3
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from fairduel.errors import InputError
+from fairduel.serve import acts, schema
+from fairduel.serve.ledger import Ledger
+from fairduel.serve.records import Change, Decision, Event, Frame, Option, Question, Settings, Vote
+from fairduel.serve.sqlite import SQLite
+from fairduel.serve.storage import Connection, Database, Place, StorageError, open_database
+from polls import frame
+
+
+def create(database: Database, made: Frame) -> Connection:
+    connection = database.connect()
+    with connection.transaction():
+        connection.create(made)
+    return connection
+
+
+def append(connection: Connection, poll: int, *changes: Change) -> int:
+    with connection.transaction():
+        last = connection.lock(poll)
+        assert last is not None
+        entries = connection.append(poll, last, changes, at=1.0)
+    return len(entries)
+
+
+ASKED = Question(0, 1, 0, 1)
+VOTED = Vote(0, 1, "left")
+
+
+def test_a_poll_reads_back_as_it_was_made(database: Database) -> None:
+    made = frame(secret=True, settings=Settings("egalitarian", True, "independent", False))
+    connection = create(database, made)
+    loaded = connection.load(made.poll.slug)
+    assert loaded is not None
+    assert loaded[0] == made
+    assert loaded[1].entries == ()
+    assert connection.slugs() == [made.poll.slug]
+    assert connection.load("another") is None
+    connection.close()
+
+
+def test_names_of_any_script_are_kept(database: Database) -> None:
+    names = ("<b>soup</b>", "مرق", "🍜", "';--", "O%s?", "naïve")
+    made = frame(names, names)
+    connection = create(database, made)
+    loaded = connection.load(made.poll.slug)
+    assert loaded is not None
+    assert loaded[0] == made
+    connection.close()
+
+
+def test_the_log_is_numbered_without_gaps(database: Database) -> None:
+    made = frame()
+    connection = create(database, made)
+    poll = made.poll.id
+    append(connection, poll, Change((ASKED,)), Change((Question(1, 1, 2, 3),)))
+    append(connection, poll, Change((VOTED, Question(0, 2, 1, 2))), Change())
+    append(connection, poll, Change((Event("state", {"state": "paused"}),), {"state": "paused"}))
+    news = connection.news(poll, 0)
+    assert news is not None
+    assert news.last_seq == 5
+    assert news.entries == (
+        (1, ASKED),
+        (2, Question(1, 1, 2, 3)),
+        (3, VOTED),
+        (4, Question(0, 2, 1, 2)),
+        (5, Event("state", {"state": "paused"})),
+    )
+    assert news.frame is not None
+    assert news.frame.poll.state == "paused"
+    later = connection.news(poll, 2)
+    assert later is not None
+    assert later.entries == news.entries[2:]
+    calm = connection.news(poll, 5)
+    assert calm is not None
+    assert (calm.entries, calm.frame) == ((), None)
+    connection.close()
+
+
+def test_rows_are_added_and_replaced(database: Database) -> None:
+    made = frame()
+    connection = create(database, made)
+    decision = Decision(1, 2, ((0, 0.1), (2, 0.9)), "ab", "cd", 3, 1.5)
+    change = Change(
+        (Event("much"),),
+        poll={"title": "Dinner", "settings": Settings("gini")},
+        options=(Option(4, "stew"), Option(0, "curry", "retired")),
+        voters=(dataclasses.replace(made.voters[1], state="removed", token_hash=None),),
+        decisions=(decision,),
+    )
+    append(connection, made.poll.id, change)
+    now = connection.frame(made.poll.id)
+    assert now.poll.title == "Dinner"
+    assert now.poll.settings == Settings("gini")
+    assert [option.name for option in now.options] == ["curry", "pizza", "soup", "salad", "stew"]
+    assert now.options[0].state == "retired"
+    assert now.voters[1].state == "removed"
+    assert now.decisions == (decision,)
+    cancelled = dataclasses.replace(decision, cancelled_after=1, note="ill")
+    append(connection, made.poll.id, Change((Event("cancelled"),), decisions=(cancelled,)))
+    assert connection.frame(made.poll.id).decisions == (cancelled,)
+    with pytest.raises(KeyError):
+        append(connection, made.poll.id, Change(poll={"id": 3}))
+    connection.close()
+
+
+def test_nothing_is_half_written(database: Database) -> None:
+    made = frame()
+    connection = create(database, made)
+    append(connection, made.poll.id, Change((ASKED,)))
+    with pytest.raises(StorageError):  # the same question twice
+        append(connection, made.poll.id, Change((VOTED,)), Change((ASKED,)))
+    with suppress(ZeroDivisionError), connection.transaction():
+        connection.append(made.poll.id, 1, [Change((VOTED,))], 0.0)
+        1 / 0  # noqa: B018
+    news = connection.news(made.poll.id, 0)
+    assert news is not None
+    assert (news.last_seq, news.entries) == (1, ((1, ASKED),))
+    connection.close()
+
+
+def test_a_snapshot_does_not_move(database: Database) -> None:
+    made = frame()
+    connection, other = create(database, made), database.connect()
+    with connection.snapshot():
+        assert connection.last_seq(made.poll.id) == 0
+        append(other, made.poll.id, Change((ASKED,)))
+        assert connection.last_seq(made.poll.id) == 0
+    assert connection.last_seq(made.poll.id) == 1
+    connection.close()
+    other.close()
+
+
+def test_tokens_open_their_places(database: Database) -> None:
+    made = acts.new_poll(
+        "Lunch", ["a", "b"], ["ann", "bob"], organiser="boss", join="all", tokens=["x", "y"]
+    )
+    connection = create(database, made)
+    slug = made.poll.slug
+    assert connection.place(acts.hashed("boss")) == Place("organiser", slug, None)
+    assert connection.place(acts.hashed("all")) == Place("join", slug, None)
+    assert connection.place(acts.hashed("y")) == Place("voter", slug, 1)
+    assert connection.place("y") is None
+    assert connection.place("") is None
+    connection.close()
+
+
+def test_keys_of_the_server_are_kept(database: Database) -> None:
+    connection = database.connect()
+    assert not connection.has_key("k")
+    connection.add_key("k")
+    connection.add_key("k")
+    assert connection.has_key("k")
+    connection.close()
+
+
+def test_forgetting_deletes_one_voter(database: Database) -> None:
+    made = frame()
+    connection = create(database, made)
+    poll = made.poll.id
+    append(connection, poll, Change((ASKED, Question(1, 1, 0, 1), VOTED, Vote(1, 1, "tie"))))
+    loaded = connection.load(made.poll.slug)
+    assert loaded is not None
+    append(connection, poll, acts.forget(Ledger(*loaded), 0))
+    news = connection.news(poll, 0)
+    assert news is not None
+    assert [seq for seq, _ in news.entries] == [2, 4, 5]
+    assert news.frame is not None
+    assert news.frame.voters[0].name == ""
+    connection.close()
+
+
+def test_deleting_leaves_nothing(database: Database) -> None:
+    made, kept = frame(), frame()
+    connection = create(database, made)
+    with connection.transaction():
+        connection.create(kept)
+    append(connection, made.poll.id, Change((ASKED, VOTED, Event("x"))))
+    append(connection, kept.poll.id, Change((ASKED,)))
+    with connection.transaction():
+        connection.delete(made.poll.id)
+    assert connection.slugs() == [kept.poll.slug]
+    assert connection.news(made.poll.id, 0) is None
+    for table in ("option", "voter", "question", "vote", "event", "decision"):
+        left = connection.rows(f"SELECT 1 FROM {table} WHERE poll_id = ?", (made.poll.id,))
+        assert left == []
+    assert connection.last_seq(kept.poll.id) == 1
+    connection.close()
+
+
+def test_many_writers_leave_no_gap(database: Database) -> None:
+    made = frame()
+    create(database, made).close()
+
+    def write(voter: int) -> None:
+        connection = database.connect()
+        for n in range(1, 21):
+            append(connection, made.poll.id, Change((Question(voter, n, 0, 1),)))
+        connection.close()
+
+    threads = [threading.Thread(target=write, args=(voter,)) for voter in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    connection = database.connect()
+    news = connection.news(made.poll.id, 0)
+    assert news is not None
+    assert news.last_seq == 60
+    assert [seq for seq, _ in news.entries] == list(range(1, 61))
+    connection.close()
+
+
+# Versions
+
+
+def test_a_newer_version_is_left_alone(database: Database) -> None:
+    connection = database.connect()
+    connection.rows("UPDATE meta SET value = '99'")
+    connection.close()
+    with pytest.raises(InputError, match="newer fairduel"):
+        database.migrate()
+
+
+def test_migrating_again_changes_nothing(database: Database) -> None:
+    made = frame()
+    connection = create(database, made)
+    database.migrate()
+    loaded = connection.load(made.poll.slug)
+    connection.close()
+    assert loaded is not None
+    assert loaded[0] == made
+
+
+def test_a_migration_keeps_the_polls(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = frame()
+    create(database, made).close()
+    script = "CREATE TABLE more(x INTEGER); ALTER TABLE poll ADD COLUMN colour TEXT"
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, script))
+    if not isinstance(database, SQLite):
+        with pytest.raises(InputError, match="pg_dump"):
+            database.migrate()
+    database.migrate(confirmed=True)
+    connection = database.connect()
+    loaded = connection.load(made.poll.slug)
+    assert loaded is not None
+    assert loaded[0] == made
+    assert connection.rows("SELECT colour FROM poll") == [(None,)]
+    connection.close()
+
+
+def test_a_migration_that_fails_leaves_all_as_it_was(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = "CREATE TABLE more(x INTEGER); CREATE TABLE poll(x INTEGER)"
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, broken))
+    with pytest.raises(StorageError):
+        database.migrate(confirmed=True)
+    monkeypatch.undo()
+    database.migrate()
+    connection = database.connect()
+    with pytest.raises(StorageError):
+        connection.rows("SELECT 1 FROM more")
+    connection.close()
+
+
+def test_a_file_is_backed_up_before_it_migrates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = SQLite(tmp_path / "polls.db")
+    database.migrate()
+    made = frame()
+    create(database, made).close()
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, "CREATE TABLE more(x INTEGER)"))
+    database.migrate()
+    copy = sqlite3.connect(tmp_path / "polls.db.version-1")
+    assert copy.execute("SELECT slug FROM poll").fetchall() == [(made.poll.slug,)]
+    assert copy.execute("SELECT value FROM meta").fetchall() == [("1",)]
+    copy.close()
+
+
+def test_a_file_commits_to_disk(tmp_path: Path) -> None:
+    connection = SQLite(tmp_path / "polls.db").connect()
+    assert connection.rows("PRAGMA journal_mode") == [("wal",)]
+    assert connection.rows("PRAGMA synchronous") == [(2,)]
+    connection.close()
+
+
+# Places that do not work
+
+
+@pytest.mark.parametrize("name", ["no/such/folder/polls.db", "."])
+def test_a_file_that_cannot_be_opened(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="cannot open"):
+        open_database(name).migrate()
+
+
+def test_a_file_of_something_else(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("Dear diary, " * 99)
+    with pytest.raises(InputError, match=r"notes\.txt"):
+        open_database(str(file)).migrate()
+    assert file.read_text() == "Dear diary, " * 99
+
+
+def test_an_address_of_another_kind() -> None:
+    with pytest.raises(InputError, match="postgresql://"):
+        open_database("mysql://somewhere/polls")
+
+
+def test_a_server_that_is_not_there() -> None:
+    with pytest.raises(StorageError, match="does not answer"):
+        open_database("postgresql://127.0.0.1:1/polls").migrate()
+
+
+def test_passwords_are_not_shown() -> None:
+    assert "xyz" not in str(open_database("postgresql://me:xyz@host/polls"))
