@@ -77,7 +77,7 @@ def postgres(postgres_address: str, tmp_path: Path) -> str:
 
     name = f"t{os.urandom(6).hex()}"
     with psycopg.connect(postgres_address, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {name}")  # type: ignore[call-overload]
+        connection.execute(f"CREATE SCHEMA {name}")
     return f"{postgres_address}?options={quote(f'-csearch_path={name}')}"
 
 

@@ -96,6 +96,10 @@ class Connection(ABC):
         found = self.rows("SELECT last_seq FROM poll WHERE id = ?", (poll,))
         return found[0][0] if found else None
 
+    def last_seqs(self) -> dict[str, int]:
+        """Return the last number of every poll's log, by the poll's name."""
+        return dict(self.rows("SELECT slug, last_seq FROM poll"))
+
     def load(self, slug: str) -> tuple[Frame, News] | None:
         """Return a poll and its whole log, as of one moment."""
         with self.snapshot():
@@ -103,15 +107,15 @@ class Connection(ABC):
             if not found:
                 return None
             frame = self.frame(found[0][0])
-            entries = self._entries(frame.poll.id, 0)
-            return frame, News(frame.poll.last_seq, entries)
+            last = frame.poll.last_seq
+            return frame, News(last, self._entries(frame.poll.id, 0, last))
 
     def news(self, poll: int, after: int) -> News | None:
         """Return what the log has after a number; None if the poll is gone."""
         last = self.last_seq(poll)
         if last is None:
             return None
-        entries = self._entries(poll, after)
+        entries = self._entries(poll, after, last)
         framed = any(isinstance(entry, Event) for _, entry in entries)
         return News(last, entries, self.frame(poll) if framed else None)
 
@@ -133,20 +137,21 @@ class Connection(ABC):
             (poll,),
         )
         return Frame(
-            Poll(*row[:5], bool(row[5]), Settings(**json.loads(row[6])), *row[7:]),
+            _poll(row),
             tuple(Option(*option) for option in options),
             tuple(Voter(*voter) for voter in voters),
             tuple(_decision(decision) for decision in decisions),
         )
 
-    def _entries(self, poll: int, after: int) -> tuple[Numbered, ...]:
-        """Return the log after a number, in order."""
-        chosen = "WHERE poll_id = ? AND seq > ? ORDER BY seq"
+    def _entries(self, poll: int, after: int, last: int) -> tuple[Numbered, ...]:
+        """Return the log after a number, in order. What comes in meanwhile is left for later."""
+        chosen = "WHERE poll_id = ? AND seq > ? AND seq <= ? ORDER BY seq"
+        span = poll, after, last
         asked = self.rows(
-            f"SELECT seq, voter, n, left_option, right_option FROM question {chosen}", (poll, after)
+            f"SELECT seq, voter, n, left_option, right_option FROM question {chosen}", span
         )
-        votes = self.rows(f"SELECT seq, voter, n, answer FROM vote {chosen}", (poll, after))
-        events = self.rows(f"SELECT seq, kind, data FROM event {chosen}", (poll, after))
+        votes = self.rows(f"SELECT seq, voter, n, answer FROM vote {chosen}", span)
+        events = self.rows(f"SELECT seq, kind, data FROM event {chosen}", span)
         entries: list[Numbered] = [(row[0], Question(*row[1:])) for row in asked]
         entries += [(row[0], Vote(*row[1:])) for row in votes]
         entries += [(seq, Event(kind, json.loads(data))) for seq, kind, data in events]
@@ -324,6 +329,11 @@ def ending(connection: Connection, begin: str) -> Iterator[None]:
         with suppress(StorageError):  # the connection is gone, and the transaction with it
             connection.rows("ROLLBACK")
         raise
+
+
+def _poll(row: Row) -> Poll:
+    secret, settings = bool(row[5]), Settings(**json.loads(row[6]))
+    return Poll(*(*row[:5], secret, settings, *row[7:]))
 
 
 def _decision(row: Row) -> Decision:

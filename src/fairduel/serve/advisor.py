@@ -1,0 +1,176 @@
+"""The learner beside the votes: policies and questions are computed in threads of their own.
+
+A vote never waits for it. Each poll has at most one computation at a time, from a copy of the
+sums, and rests three times as long as the last one took, so the learner has a quarter of a core
+at most, however many votes come in.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fairduel._arrays import Floats, Ints
+from fairduel.serve.ledger import Ledger, View
+
+_LOG = logging.getLogger("fairduel.serve")
+WORKERS = 2
+REST = 3.0  # times as long as the last computation took
+TICK = 0.02  # seconds
+
+
+class Advice(Protocol):
+    """What the learner says of sums; ``fairduel.live.advice`` describes the fields."""
+
+    @property
+    def policy(self) -> Floats: ...
+    @property
+    def worth(self) -> Floats: ...
+    @property
+    def utilities(self) -> Floats: ...
+    @property
+    def low(self) -> Floats: ...
+    @property
+    def high(self) -> Floats: ...
+    @property
+    def favourites(self) -> Ints: ...
+    @property
+    def share(self) -> float: ...
+    @property
+    def share_low(self) -> float: ...
+    @property
+    def share_high(self) -> float: ...
+    @property
+    def ten_more(self) -> float: ...
+
+
+Advise = Callable[..., Advice]
+
+
+@dataclass(frozen=True)
+class Known:
+    """Advice on a view of the sums."""
+
+    view: View
+    advice: Advice
+
+    @property
+    def policy(self) -> dict[int, float]:
+        """The share of each option, by position."""
+        return dict(zip(self.view.options, self.advice.policy.tolist(), strict=True))
+
+    def worth(self, voter: int, options: int) -> Floats | None:
+        """Return what a voter's answer on each pair is worth; None for one who came later."""
+        if voter not in self.view.voters:
+            return None
+        table = np.zeros((options, options))
+        places = np.ix_(self.view.options, self.view.options)
+        table[places] = self.advice.worth[self.view.voters.index(voter)]
+        return table
+
+
+@dataclass
+class Desk:
+    """What is known of one poll, and when to look at it again."""
+
+    ledger: Ledger
+    lock: threading.Lock
+    current: Known | None = None  # by all answers, for the next questions
+    shown: Known | None = None  # by those that may be shown
+    seq: int = -1  # the last number that was looked at
+    busy: bool = False
+    rests_until: float = 0.0
+
+
+class Advisor:
+    """Threads that keep the advice on all polls fresh."""
+
+    def __init__(self, advise: Advise, told: Callable[[str], None] = lambda slug: None) -> None:
+        self._advise = advise
+        self._told = told  # is called with the poll whose advice is new
+        self._desks: dict[str, Desk] = {}
+        self._pool = ThreadPoolExecutor(WORKERS, "fairduel-advice")
+        self._stopped = threading.Event()
+        self._clock = threading.Thread(target=self._tick, name="fairduel-clock", daemon=True)
+
+    def start(self) -> None:
+        """Begin to compute."""
+        self._clock.start()
+
+    def stop(self) -> None:
+        """End; a computation that runs is finished and forgotten."""
+        self._stopped.set()
+        if self._clock.is_alive():
+            self._clock.join()
+        self._pool.shutdown(cancel_futures=True)
+
+    def watch(self, ledger: Ledger, lock: threading.Lock) -> Desk:
+        """Keep the advice on a poll fresh. lock: is held while the ledger changes."""
+        desk = Desk(ledger, lock)
+        self._desks[ledger.frame.poll.slug] = desk
+        return desk
+
+    def drop(self, slug: str) -> None:
+        """Leave a poll alone."""
+        self._desks.pop(slug, None)
+
+    def compute(self, desk: Desk) -> Known | None:
+        """Return the advice that may be shown, by all that is known now. This takes time."""
+        with desk.lock:
+            ledger = desk.ledger
+            view, shown, poll = ledger.view(), ledger.shown(), ledger.frame.poll
+            desk.seq = ledger.seq
+        current = desk.current
+        if not _same(current, view):
+            current = self._known(view, poll.settings.welfare)
+        public = desk.shown
+        if shown is None:
+            public = None
+        elif not poll.secret:
+            public = current
+        elif not _same(public, shown):
+            public = self._known(shown, poll.settings.welfare)
+        desk.current, desk.shown = current, public
+        return public
+
+    def _known(self, view: View, welfare: str) -> Known | None:
+        if len(view.options) < 2 or not view.voters:
+            return None
+        from fairduel.welfare.registry import by_name
+
+        return Known(view, self._advise(view.wins, welfare=by_name()[welfare]()))
+
+    def _tick(self) -> None:
+        while not self._stopped.wait(TICK):
+            for slug, desk in list(self._desks.items()):
+                rested = time.monotonic() >= desk.rests_until
+                if rested and not desk.busy and desk.seq != desk.ledger.seq:
+                    desk.busy = True
+                    self._pool.submit(self._refresh, slug, desk)
+
+    def _refresh(self, slug: str, desk: Desk) -> None:
+        began = time.monotonic()
+        try:
+            self.compute(desk)
+            self._told(slug)
+        except Exception:  # voters go on with what was known before
+            _LOG.exception("no advice on poll %s", slug)
+        finally:
+            ended = time.monotonic()
+            desk.rests_until = ended + REST * (ended - began)
+            desk.busy = False
+
+
+def _same(known: Known | None, view: View) -> bool:
+    return known is not None and (known.view.seq, known.view.voters, known.view.options) == (
+        view.seq,
+        view.voters,
+        view.options,
+    )

@@ -1,0 +1,362 @@
+"""The polls of a server: one writer commits all that waits, memory follows the log.
+
+An act is decided on the state before its commit and counts after it. What other processes have
+written in the meantime is read first, under the same lock, so it makes no difference which of
+them somebody talks to.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from fairduel._arrays import Floats
+from fairduel.serve import acts
+from fairduel.serve.acts import Refused, hashed
+from fairduel.serve.advisor import Advise, Advisor, Desk, Known
+from fairduel.serve.ledger import Ledger
+from fairduel.serve.records import Change, Frame, News
+from fairduel.serve.storage import Connection, Database, Place, StorageError
+
+_T = TypeVar("_T")
+Act = Callable[[Ledger], Change]
+_LOG = logging.getLogger("fairduel.serve")
+MOST_IN_BATCH = 256
+FOLLOW = 0.5  # seconds between looks at what other processes have written
+
+
+@dataclass
+class Room:
+    """A poll in memory. The lock is held while its ledger changes or is read."""
+
+    ledger: Ledger
+    desk: Desk
+    lock: threading.Lock
+
+    def worth(self, voter: int) -> Floats | None:
+        """Return what the voter's answers are worth, as far as is known."""
+        known = self.desk.current
+        return None if known is None else known.worth(voter, len(self.ledger.frame.options))
+
+
+@dataclass
+class _Request:
+    room: Room
+    act: Act | None  # None only looks
+    voter: int | None
+    done: Future[None] = field(default_factory=Future)
+
+    @property
+    def poll(self) -> int:
+        return self.room.ledger.frame.poll.id
+
+
+class Service:
+    """Polls in a database. ``start`` before use; all methods may be called from any thread."""
+
+    def __init__(self, database: Database, advise: Advise) -> None:
+        self.database = database
+        self.advisor = Advisor(advise, self._tell)
+        self._rooms: dict[str, Room] = {}
+        self._loading = threading.Lock()
+        self._reader: Connection | None = None  # for one thread at a time, under the lock
+        self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write, name="fairduel-writer", daemon=True)
+        self._follower = threading.Thread(target=self._follow, name="fairduel-log", daemon=True)
+        self._stopped = threading.Event()
+        self._listeners: dict[str, set[Callable[[], None]]] = defaultdict(set)
+
+    def start(self) -> None:
+        """Begin to work."""
+        self.advisor.start()
+        self._writer.start()
+        self._follower.start()
+
+    def stop(self) -> None:
+        """End, when all that waits has been written."""
+        self._stopped.set()
+        self._requests.put(None)
+        self._writer.join()
+        self._follower.join()
+        self.advisor.stop()
+        if self._reader is not None:
+            self._reader.close()
+
+    # Reading
+
+    def room(self, slug: str) -> Room:
+        """Return a poll, from memory if it is there."""
+        found = self._rooms.get(slug)
+        if found is not None:
+            return found
+        with self._loading:
+            if slug not in self._rooms:
+                loaded = self._read(lambda connection: connection.load(slug))
+                if loaded is None:
+                    raise Refused(f"there is no poll {slug!r}.", 404)
+                ledger, lock = Ledger(*loaded), threading.Lock()
+                self._rooms[slug] = Room(ledger, self.advisor.watch(ledger, lock), lock)
+            return self._rooms[slug]
+
+    def in_memory(self, slug: str) -> bool:
+        """Return whether a poll has been loaded, so that ``room`` takes no time."""
+        return slug in self._rooms
+
+    def place(self, token: str) -> Place | None:
+        """Return what a token opens."""
+        with self._loading:
+            return self._read(lambda connection: connection.place(hashed(token)))
+
+    def has_key(self, key: str) -> bool:
+        """Return whether somebody may make polls."""
+        with self._loading:
+            return self._read(lambda connection: connection.has_key(hashed(key)))
+
+    def slugs(self) -> list[str]:
+        """Return the names of all polls."""
+        with self._loading:
+            return self._read(lambda connection: connection.slugs())
+
+    def policy(self, room: Room) -> Known:
+        """Return the advice that may be shown, on all that is known now. This takes time."""
+        known = self.advisor.compute(room.desk)
+        if known is None:
+            raise Refused("it is too early to say: more people have to answer first.")
+        return known
+
+    def _read(self, ask: Callable[[Connection], _T]) -> _T:
+        """Ask the reader, which is connected again if need be."""
+        if self._reader is None:
+            self._reader = self.database.connect()
+        try:
+            return ask(self._reader)
+        except StorageError:
+            self._reader.close()
+            self._reader = None
+            raise
+
+    # Writing
+
+    def create(self, frame: Frame) -> None:
+        """Add a poll."""
+        with self._loading:
+            self._read(lambda connection: _create(connection, frame))
+
+    def add_key(self, key: str) -> None:
+        """Let whoever has a key make polls."""
+        with self._loading:
+            self._read(lambda connection: connection.add_key(hashed(key)))
+
+    def delete(self, slug: str) -> None:
+        """Delete a poll and all that belongs to it."""
+        room = self.room(slug)
+        with self._loading:
+            self._read(lambda connection: _delete(connection, room.ledger.frame.poll.id))
+        self._drop(slug)
+
+    def submit(self, room: Room, act: Act | None, voter: int | None = None) -> Future[None]:
+        """Write what an act wants, or with None catch up with what others wrote.
+
+        voter: whom the act concerns; default: the whole poll. When the result is there the act is
+        on disk and in the ledger.
+        """
+        request = _Request(room, act, voter)
+        if self._stopped.is_set():
+            request.done.set_exception(StorageError("the server is stopping"))
+        else:
+            self._requests.put(request)
+        return request.done
+
+    def ask(self, room: Room, voter: int) -> Future[None]:
+        """See to it that a voter has a question, if there is any left."""
+        worth = room.worth(voter)
+        return self.submit(room, lambda ledger: acts.ask(ledger, voter, worth), voter)
+
+    def answer(self, room: Room, voter: int, n: int, said: str) -> Future[None]:
+        """Answer a question of a voter."""
+        worth = room.worth(voter)
+        return self.submit(room, lambda ledger: acts.answer(ledger, voter, n, said, worth), voter)
+
+    def undo(self, room: Room, voter: int, n: int) -> Future[None]:
+        """Take an answer of a voter back."""
+        return self.submit(room, lambda ledger: acts.undo(ledger, voter, n), voter)
+
+    # News
+
+    def listen(self, slug: str, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call somebody, from any thread, when a poll changes; return how to stop that."""
+        self._listeners[slug].add(listener)
+        return lambda: self._listeners[slug].discard(listener)
+
+    def _tell(self, slug: str) -> None:
+        for listener in list(self._listeners.get(slug, ())):
+            listener()
+
+    def _follow(self) -> None:
+        """Look at times for what other processes have written to the polls in memory."""
+        connection: Connection | None = None
+        while not self._stopped.wait(FOLLOW):
+            try:
+                if connection is None:
+                    connection = self.database.connect()
+                last = connection.last_seqs()
+            except Exception:  # the next request says what is wrong, to whoever made it
+                if connection is not None:
+                    connection.close()
+                    connection = None
+                continue
+            for slug, room in list(self._rooms.items()):
+                if last.get(slug) != room.ledger.seq:
+                    self.submit(room, None)
+        if connection is not None:
+            connection.close()
+
+    # The writer
+
+    def _write(self) -> None:
+        connection: Connection | None = None
+        waiting: list[_Request] = []
+        while (arrived := self._next(waiting)) is not None:
+            chosen, waiting = _one_each([*waiting, *arrived])
+            batch = [each for each in chosen if each.done.set_running_or_notify_cancel()]
+            try:
+                if connection is None:
+                    connection = self.database.connect()
+                self._commit(connection, batch)
+            except Exception as error:  # whatever it is, the next ones must not wait for ever
+                if not isinstance(error, StorageError):
+                    _LOG.exception("a batch failed")
+                for each in batch:
+                    if not each.done.done():
+                        each.done.set_exception(_as_storage_error(error))
+                if connection is not None:
+                    connection.close()
+                    connection = None
+        if connection is not None:
+            connection.close()
+
+    def _next(self, waiting: Sequence[_Request]) -> list[_Request] | None:
+        """Return the requests that have come, waiting for one if there is nothing else to do."""
+        found: list[_Request] = []
+        while len(found) < MOST_IN_BATCH:
+            try:
+                request = self._requests.get(block=not waiting and not found)
+            except queue.Empty:
+                return found
+            if request is None:
+                if not found and not waiting:
+                    return None
+                self._requests.put(None)  # again, when these are done
+                return found
+            found.append(request)
+        return found
+
+    def _commit(self, connection: Connection, batch: Sequence[_Request]) -> None:
+        """Decide and write requests in one transaction; then, and only then, count them."""
+        by_poll: dict[int, list[_Request]] = defaultdict(list)
+        for request in batch:
+            by_poll[request.poll].append(request)
+        written: list[tuple[Room, News]] = []
+        if any(request.act for request in batch):
+            with connection.transaction():
+                for poll in sorted(by_poll):  # in one order, or two servers wait for each other
+                    written += self._commit_poll(connection, poll, by_poll[poll])
+        else:
+            for poll in by_poll:
+                self._catch_up(connection, by_poll[poll][0].room, connection.last_seq(poll))
+        for room, news in written:
+            with room.lock:
+                room.ledger.apply(news)
+        for request in batch:
+            if not request.done.done():
+                request.done.set_result(None)
+        for slug in {room.ledger.frame.poll.slug for room, _ in written}:
+            self._tell(slug)
+
+    def _commit_poll(
+        self, connection: Connection, poll: int, requests: Sequence[_Request]
+    ) -> list[tuple[Room, News]]:
+        room = requests[0].room
+        looking = not any(request.act for request in requests)
+        last = connection.last_seq(poll) if looking else connection.lock(poll)
+        self._catch_up(connection, room, last)
+        changes = []
+        for request in requests:
+            try:
+                if last is None:
+                    raise Refused("the poll has been deleted.", 404)
+                if request.act is not None:
+                    changes.append(request.act(room.ledger))
+            except Exception as error:  # an act is a pure function: the others go on
+                if not isinstance(error, Refused):
+                    _LOG.exception("an act failed")
+                request.done.set_exception(error)
+        if last is None or not any(change.entries for change in changes):
+            return []
+        entries = connection.append(poll, last, changes, time.time())
+        framed = connection.frame(poll) if any(change.frames for change in changes) else None
+        return [(room, News(last + len(entries), entries, framed))]
+
+    def _catch_up(self, connection: Connection, room: Room, last: int | None) -> None:
+        """Count what other processes have written and committed."""
+        poll = room.ledger.frame.poll
+        if last == room.ledger.seq:
+            return
+        news = None if last is None else connection.news(poll.id, room.ledger.seq)
+        if news is None:
+            self._drop(poll.slug)
+            return
+        with room.lock:
+            room.ledger.apply(news)
+        self._tell(poll.slug)
+
+    def _drop(self, slug: str) -> None:
+        self._rooms.pop(slug, None)
+        self.advisor.drop(slug)
+        self._tell(slug)
+
+
+def _one_each(requests: Sequence[_Request]) -> tuple[list[_Request], list[_Request]]:
+    """Split requests into those that can be decided at once, and the rest.
+
+    Everything in a batch is decided on the state before it. So there is at most one request of a
+    voter in it, and one that concerns the whole poll has the poll for itself.
+    """
+    batch: list[_Request] = []
+    rest: list[_Request] = []
+    taken: dict[int, set[int | None]] = defaultdict(set)
+    for request in requests:
+        others = taken[request.poll]
+        looks = request.act is None
+        alone = None in others or (request.voter is None and others) or request.voter in others
+        if alone and not looks:
+            rest.append(request)
+        else:
+            batch.append(request)
+        if not looks:
+            others.add(request.voter)
+    return batch, rest
+
+
+def _create(connection: Connection, frame: Frame) -> None:
+    with connection.transaction():
+        connection.create(frame)
+
+
+def _delete(connection: Connection, poll: int) -> None:
+    with connection.transaction():
+        connection.lock(poll)
+        connection.delete(poll)
+
+
+def _as_storage_error(error: Exception) -> StorageError:
+    if isinstance(error, StorageError):
+        return error
+    return StorageError(f"the server has failed ({type(error).__name__})")
