@@ -22,7 +22,7 @@ from fairduel.serve import acts
 from fairduel.serve.acts import Refused, hashed
 from fairduel.serve.advisor import Advise, Advisor, Desk, Known
 from fairduel.serve.ledger import Ledger
-from fairduel.serve.records import Change, Frame, News
+from fairduel.serve.records import Change, Frame, News, Vote
 from fairduel.serve.storage import Connection, Database, Place, StorageError
 
 _T = TypeVar("_T")
@@ -123,6 +123,12 @@ class Service:
         """Return the names of all polls."""
         with self._loading:
             return self._read(lambda connection: connection.slugs())
+
+    def votes(self, room: Room, after: int, limit: int) -> list[tuple[int, Vote, float]]:
+        """Return votes after a number, with their numbers and times."""
+        poll = room.ledger.frame.poll.id
+        with self._loading:
+            return self._read(lambda connection: connection.votes(poll, after, limit))
 
     def policy(self, room: Room) -> Known:
         """Return the advice that may be shown, on all that is known now. This takes time."""

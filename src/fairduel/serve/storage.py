@@ -110,6 +110,15 @@ class Connection(ABC):
             last = frame.poll.last_seq
             return frame, News(last, self._entries(frame.poll.id, 0, last))
 
+    def votes(self, poll: int, after: int, limit: int) -> list[tuple[int, Vote, float]]:
+        """Return votes after a number, with their numbers and times; at most ``limit``."""
+        found = self.rows(
+            "SELECT seq, voter, n, answer, at FROM vote WHERE poll_id = ? AND seq > ? "
+            "ORDER BY seq LIMIT ?",
+            (poll, after, limit),
+        )
+        return [(row[0], Vote(*row[1:4]), row[4]) for row in found]
+
     def news(self, poll: int, after: int) -> News | None:
         """Return what the log has after a number; None if the poll is gone."""
         last = self.last_seq(poll)

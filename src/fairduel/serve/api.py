@@ -1,0 +1,616 @@
+"""The JSON API under /api/v1, for programs: a bearer token says who they are."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import PlainTextResponse, StreamingResponse
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from fairduel.serve import acts, draws, shapes, views
+from fairduel.serve.access import Access, Caller, address, finished
+from fairduel.serve.acts import Refused, hashed, new_token
+from fairduel.serve.ledger import Ledger
+from fairduel.serve.records import Change, Decision, Frame, Option, Question, Settings
+from fairduel.serve.records import Voter as Person
+from fairduel.serve.service import Room, Service
+
+PULSE = 15.0  # seconds between signs of life in a stream of events
+CALM = 0.3  # seconds between events at least
+PAGE = 1000  # votes
+
+
+class Csv(PlainTextResponse):
+    """A table."""
+
+    media_type = "text/csv"
+
+
+class Events(StreamingResponse):
+    """Server-sent events."""
+
+    media_type = "text/event-stream"
+
+
+_BEARER = HTTPBearer(auto_error=False, description="The token of a link.")
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+_WRONG = {
+    400: "The request cannot be read.",
+    401: "There is no token, or it is not valid.",
+    403: "The token does not open this.",
+    404: "There is no such thing.",
+    409: "The state of the poll does not allow it.",
+    413: "The request is too large.",
+    422: "Something in the request is wrong.",
+    429: "That was too often.",
+    503: "The database does not answer now: try again.",
+}
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {
+        "description": what,
+        "content": {
+            "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
+        },
+    }
+    for status, what in _WRONG.items()
+}
+
+
+api = APIRouter(prefix="/api/v1", responses=PROBLEMS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Site:
+    """What requests need of their server. It is found in the state of the application."""
+
+    access: Access
+    service: Service
+    base_url: str | None  # how the outside reaches it; default: as the request does
+    stopped: asyncio.Event
+
+    def link(self, request: Request, kind: str, token: str) -> str:
+        """Return the address to hand out: o for organisers, v for voters, j for everybody."""
+        return f"{self.base_url or str(request.base_url).rstrip('/')}/{kind}/{token}"
+
+
+def site_of(request: Request) -> Site:
+    """Return the server that a request came to."""
+    site: Site = request.app.state.site
+    return site
+
+
+Here = Annotated[Site, Depends(site_of)]
+
+
+def holder(*roles: str) -> Callable[..., Awaitable[Caller]]:
+    """Return what finds the caller by the token, if their role is one of these."""
+
+    async def find(slug: str, site: Here, token: Credentials) -> Caller:
+        return await site.access.caller(token.credentials if token else None, slug, *roles)
+
+    return find
+
+
+async def reader(
+    site: Here, who: Annotated[Caller, Depends(holder("organiser", "voter"))]
+) -> Caller:
+    """Return somebody who may read the result, when all that was written is known here."""
+    check_may_read(who)
+    await finished(site.service.submit(who.room, None))
+    return who
+
+
+async def exporter(site: Here, who: Annotated[Caller, Depends(holder("organiser"))]) -> Caller:
+    """Return somebody who may have the votes, when all that was written is known here."""
+    check_may_export(who.room)
+    await finished(site.service.submit(who.room, None))
+    return who
+
+
+Organiser = Annotated[Caller, Depends(holder("organiser"))]
+Voter = Annotated[Caller, Depends(holder("voter"))]
+Reader = Annotated[Caller, Depends(reader)]
+Exporter = Annotated[Caller, Depends(exporter)]
+
+# Polls
+
+
+@api.post("/polls", status_code=201, tags=["polls"])
+async def make_poll(
+    given: shapes.NewPoll, request: Request, site: Here, token: Credentials
+) -> shapes.MadePoll:
+    """Make a poll, with the key of the server."""
+    await site.access.server(token.credentials if token else None)
+    site.access.links.take(address(request))
+    made, keys = new_poll(given)
+    room = await create(site, made, opened=given.open)
+
+    def voter_link(voter: Person, key: str) -> shapes.VoterLink:
+        link = site.link(request, "v", key)
+        return shapes.VoterLink(position=voter.position, name=voter.name, token=key, link=link)
+
+    def link(kind: str, key: str) -> shapes.Link:
+        return shapes.Link(token=key, link=site.link(request, kind, key))
+
+    return shapes.MadePoll(
+        poll=poll_out(room),
+        organiser=link("o", keys.organiser),
+        join=None if keys.join is None else link("j", keys.join),
+        voters=[voter_link(*pair) for pair in zip(made.voters, keys.voters, strict=True)],
+    )
+
+
+@api.get("/polls/{slug}", tags=["polls"])
+async def show_poll(
+    site: Here, who: Annotated[Caller, Depends(holder("organiser", "voter", "join"))]
+) -> shapes.PollOut:
+    """Show a poll to anybody with a link of it."""
+    await finished(site.service.submit(who.room, None))
+    return poll_out(who.room)
+
+
+@api.patch("/polls/{slug}", tags=["polls"])
+async def change_poll(given: shapes.PollChange, site: Here, who: Organiser) -> shapes.PollOut:
+    """Change the words of a poll, or open, pause or close it."""
+    words = given.title is not None or given.prompt is not None
+    if words == (given.state is not None):
+        raise Refused("give the title and the prompt, or else the state.", 422)
+
+    def act(ledger: Ledger) -> Change:
+        if given.state is not None:
+            return acts.set_state(ledger, given.state)
+        return acts.describe(ledger, given.title, given.prompt)
+
+    await finished(site.service.submit(who.room, act))
+    return poll_out(who.room)
+
+
+@api.delete("/polls/{slug}", status_code=204, tags=["polls"])
+async def delete_poll(slug: str, site: Here, who: Organiser) -> Response:
+    """Delete a poll and all that belongs to it."""
+    await asyncio.to_thread(site.service.delete, slug)
+    return Response(status_code=204)
+
+
+@api.post("/polls/{slug}/options", status_code=201, tags=["polls"])
+async def add_options(given: shapes.NewOptions, site: Here, who: Organiser) -> shapes.PollOut:
+    """Add options."""
+    await finished(site.service.submit(who.room, partial(acts.add_options, names=given.names)))
+    return poll_out(who.room)
+
+
+@api.patch("/polls/{slug}/options/{position}", tags=["polls"])
+async def change_option(
+    position: int, given: shapes.OptionChange, site: Here, who: Organiser
+) -> shapes.PollOut:
+    """Rename an option, retire it, or take it back."""
+    if (given.name is None) == (given.state is None):
+        raise Refused("give either the name or the state.", 422)
+
+    def act(ledger: Ledger) -> Change:
+        if given.name is not None:
+            return acts.rename_option(ledger, position, given.name)
+        return acts.set_option(ledger, position, given.state or "")
+
+    await finished(site.service.submit(who.room, act))
+    return poll_out(who.room)
+
+
+# Voters
+
+
+@api.get("/polls/{slug}/voters", tags=["voters"])
+async def show_voters(site: Here, who: Organiser) -> list[shapes.VoterOut]:
+    """Show all voters to the organiser; of a secret poll only the names."""
+    await finished(site.service.submit(who.room, None))
+    return [
+        shapes.VoterOut(
+            position=person.position,
+            name=person.name,
+            answers=person.answers,
+            gain=gain_out(person.gain),
+        )
+        for person in views.standing(who.room).people
+    ]
+
+
+@api.post("/polls/{slug}/voters", status_code=201, tags=["voters"])
+async def add_voter(
+    given: shapes.NewVoter, request: Request, site: Here, who: Organiser
+) -> shapes.VoterLink:
+    """Add a voter, and return the link to hand out."""
+    act = partial(acts.add_voter, name=given.name)
+    return await linked(site, request, who.room, act)
+
+
+@api.post("/polls/{slug}/join", status_code=201, tags=["voters"])
+async def join(
+    given: shapes.NewVoter,
+    request: Request,
+    site: Here,
+    who: Annotated[Caller, Depends(holder("join"))],
+) -> shapes.VoterLink:
+    """Become a voter, by the link for everybody."""
+    site.access.links.take(address(request))
+    act = partial(acts.add_voter, name=given.name)
+    return await linked(site, request, who.room, act)
+
+
+@api.post("/polls/{slug}/voters/{position}/link", tags=["voters"])
+async def reissue(position: int, request: Request, site: Here, who: Organiser) -> shapes.VoterLink:
+    """Give a voter a new link; the old one opens nothing from now on."""
+    return await linked(site, request, who.room, partial(acts.reissue, voter=position))
+
+
+async def linked(
+    site: Site, request: Request, room: Room, act: Callable[..., Change]
+) -> shapes.VoterLink:
+    """Do something to a voter that takes a new token, and return the link."""
+    key = new_token()
+    await finished(site.service.submit(room, partial(act, token=key)))
+    voter = next(v for v in room.ledger.frame.voters if v.token_hash == hashed(key))
+    return shapes.VoterLink(
+        position=voter.position, name=voter.name, token=key, link=site.link(request, "v", key)
+    )
+
+
+@api.patch("/polls/{slug}/voters/{position}", status_code=204, tags=["voters"])
+async def remove(position: int, given: shapes.VoterChange, site: Here, who: Organiser) -> Response:
+    """Take a voter out; the answers count no more."""
+    await finished(site.service.submit(who.room, partial(acts.remove, voter=position)))
+    return Response(status_code=204)
+
+
+@api.delete("/polls/{slug}/voters/{position}", status_code=204, tags=["voters"])
+async def forget(
+    position: int,
+    site: Here,
+    who: Annotated[Caller, Depends(holder("organiser", "voter"))],
+) -> Response:
+    """Delete a voter's name, link and answers: the organiser anybody's, a voter their own."""
+    if who.role == "voter" and who.voter != position:
+        raise Refused("this link does not open that: use the one for it.", 403)
+    await finished(site.service.submit(who.room, partial(acts.forget, voter=position)))
+    return Response(status_code=204)
+
+
+@api.post("/polls/{slug}/join-link", tags=["voters"])
+async def open_join(request: Request, site: Here, who: Organiser) -> shapes.Link:
+    """Make a new link for everybody; an old one opens nothing from now on."""
+    key = new_token()
+    await finished(site.service.submit(who.room, partial(acts.set_join, token=key)))
+    return shapes.Link(token=key, link=site.link(request, "j", key))
+
+
+@api.delete("/polls/{slug}/join-link", status_code=204, tags=["voters"])
+async def close_join(site: Here, who: Organiser) -> Response:
+    """Take the link for everybody away."""
+    await finished(site.service.submit(who.room, partial(acts.set_join, token=None)))
+    return Response(status_code=204)
+
+
+# Voting
+
+
+@api.get("/polls/{slug}/question", tags=["voting"])
+async def question(site: Here, who: Voter) -> shapes.Next:
+    """Show the question that waits for the voter."""
+    await finished(site.service.ask(who.room, who.as_voter))
+    return next_out(who)
+
+
+@api.put("/polls/{slug}/questions/{n}/vote", tags=["voting"])
+async def vote(n: int, given: shapes.Said, site: Here, who: Voter) -> shapes.Next:
+    """Answer a question; the same answer again changes nothing, another takes its place."""
+    site.access.count_vote(who)
+    await finished(site.service.answer(who.room, who.as_voter, n, given.answer))
+    return next_out(who)
+
+
+@api.delete("/polls/{slug}/questions/{n}/vote", tags=["voting"])
+async def undo(n: int, site: Here, who: Voter) -> shapes.Next:
+    """Take an answer back; the question waits again."""
+    site.access.count_vote(who)
+    await finished(site.service.undo(who.room, who.as_voter, n))
+    return next_out(who)
+
+
+@api.get("/polls/{slug}/mine", tags=["voting"])
+async def mine(site: Here, who: Voter) -> shapes.Mine:
+    """Show a voter all that is kept of them, and what they get."""
+    await finished(site.service.submit(who.room, None))
+    ledger, names = who.room.ledger, [o.name for o in who.room.ledger.frame.options]
+    return shapes.Mine(
+        name=ledger.frame.voters[who.as_voter].name,
+        answers=[
+            shapes.MyAnswer(
+                n=asked.n, left=names[asked.left], right=names[asked.right], answer=said
+            )
+            for asked, said in views.answers(ledger, who.as_voter)
+            if said != "undo"
+        ],
+        gain=gain_out(views.gain(who.room, who.as_voter)),
+    )
+
+
+# Results
+
+
+@api.get("/polls/{slug}/policy", tags=["results"])
+async def policy(who: Reader, anyway: bool = False) -> shapes.PolicyOut:
+    """Show the present policy. anyway: although it is too early (organisers only)."""
+    return policy_out(views.standing(who.room, anyway=anyway and who.role == "organiser"))
+
+
+@api.get("/polls/{slug}/decisions", tags=["results"])
+async def decisions(who: Reader) -> list[shapes.DecisionOut]:
+    """Show all decisions, with what they follow from."""
+    frame = who.room.ledger.frame
+    return [decision_out(frame, decision) for decision in frame.decisions]
+
+
+@api.put("/polls/{slug}/decisions/{number}", tags=["results"])
+async def decide(number: int, site: Here, who: Organiser) -> shapes.DecisionOut:
+    """Draw the decision of this number, which must be the next; one drawn before is shown."""
+    drawn = await draw(site.service, who.room, number)
+    return decision_out(who.room.ledger.frame, drawn)
+
+
+@api.patch("/polls/{slug}/decisions/{number}", tags=["results"])
+async def cancel(
+    number: int, given: shapes.Cancelled, site: Here, who: Organiser
+) -> shapes.DecisionOut:
+    """Cancel a decision. It stays visible, with the reason."""
+    act = partial(acts.cancel, number=number, reason=given.reason)
+    await finished(site.service.submit(who.room, act))
+    frame = who.room.ledger.frame
+    return decision_out(frame, frame.decisions[number - 1])
+
+
+@api.get("/polls/{slug}/votes", tags=["results"])
+async def votes(
+    site: Here,
+    who: Exporter,
+    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    limit: Annotated[int, Query(ge=1, le=PAGE)] = PAGE,
+) -> shapes.VotePage:
+    """Export the log of votes, page by page: ``after`` is that of the page before."""
+    found = await asyncio.to_thread(site.service.votes, who.room, after, limit)
+    return shapes.VotePage(
+        votes=[shapes.VoteOut(seq=seq, at=at, **vote._asdict()) for seq, vote, at in found],
+        after=found[-1][0] if len(found) == limit else None,
+    )
+
+
+@api.get(
+    "/polls/{slug}/votes.csv",
+    tags=["results"],
+    response_class=Csv,
+)
+async def votes_csv(who: Exporter) -> Response:
+    """Export the answers that count, as a table that fairduel reads."""
+    with who.room.lock:
+        return Csv(views.votes_csv(who.room.ledger))
+
+
+@api.get(
+    "/polls/{slug}/events",
+    tags=["results"],
+    response_class=Events,
+)
+async def events(site: Here, who: Reader) -> StreamingResponse:
+    """Follow a poll: an event whenever what may be shown of it has changed."""
+    return Events(stream(site.service, who.room, site.stopped))
+
+
+# Making and drawing
+
+
+@dataclasses.dataclass(frozen=True)
+class Keys:
+    """The tokens of a new poll."""
+
+    organiser: str
+    join: str | None
+    voters: tuple[str, ...]
+
+
+def new_poll(given: shapes.NewPoll) -> tuple[Frame, Keys]:
+    """Return a poll as it was wished for, and its tokens."""
+    keys = Keys(
+        new_token(), new_token() if given.join else None, tuple(new_token() for _ in given.voters)
+    )
+    if given.open and len(given.options) < 2:
+        raise Refused("the poll has fewer than two options: add some before it opens.", 422)
+    made = acts.new_poll(
+        given.title,
+        given.options,
+        given.voters,
+        prompt=given.prompt,
+        secret=given.secret,
+        settings=Settings(given.welfare, given.repeats, given.draw, given.show_result),
+        organiser=keys.organiser,
+        join=keys.join,
+        tokens=keys.voters,
+    )
+    return made, keys
+
+
+async def create(site: Site, made: Frame, *, opened: bool) -> Room:
+    """Keep a new poll, and open it."""
+    await asyncio.to_thread(site.service.create, made)
+    room = await site.access.room(made.poll.slug)
+    if opened:
+        await finished(site.service.submit(room, partial(acts.set_state, state="open")))
+    return room
+
+
+async def draw(service: Service, room: Room, number: int) -> Decision:
+    """Draw the decision of a number, from the policy as it is now."""
+    await finished(service.submit(room, None))
+    if not 1 <= number <= len(room.ledger.frame.decisions):
+        known = await asyncio.to_thread(service.policy, room)
+        act = partial(acts.decide, number=number, policy=known.policy, after_seq=known.view.seq)
+        await finished(service.submit(room, act))
+    return room.ledger.frame.decisions[number - 1]
+
+
+def check_may_read(who: Caller) -> None:
+    """Refuse voters the result if the organiser keeps it back."""
+    if who.role == "voter" and not who.room.ledger.frame.poll.settings.show_result:
+        raise Refused("the organiser does not show the result.", 403)
+
+
+def check_may_export(room: Room) -> None:
+    """Refuse the votes of a secret poll to everybody."""
+    if room.ledger.frame.poll.secret:
+        raise Refused("the poll is secret: nobody gets its votes.", 403)
+
+
+async def stream(service: Service, room: Room, stopped: asyncio.Event) -> AsyncIterator[str]:
+    """Yield an event whenever what may be shown of a poll changes, and signs of life."""
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+    slug = room.ledger.frame.poll.slug
+
+    def tell() -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(changed.set)
+
+    ignore = service.listen(slug, tell)
+    told = ""
+    try:
+        while not stopped.is_set() and service.in_memory(slug):
+            changed.clear()
+            seq, news = summary(room)
+            yield f"id: {seq}\ndata: {news}\n\n" if news != told else ": still here\n\n"
+            told = news
+            await asyncio.sleep(CALM)
+            await _first(changed, stopped)
+    finally:
+        ignore()
+
+
+async def _first(*events: asyncio.Event) -> None:
+    """Wait until one of some events has come, or a pulse is due."""
+    tasks = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(tasks, timeout=PULSE, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def summary(room: Room) -> tuple[int, str]:
+    """Return what changes when a page about a poll has to be drawn anew."""
+    shown, known = views.standing(room), room.desk.shown
+    frame = room.ledger.frame
+    cancelled = sum(decision.cancelled_after is not None for decision in frame.decisions)
+    news = {
+        "answers": shown.answers,
+        "answering": shown.answering,
+        "voters": shown.invited,
+        "options": len(shown.shares),
+        "decisions": shown.decisions,
+        "cancelled": cancelled,
+        "state": frame.poll.state,
+        "advice": known.view.seq if known else None,
+    }
+    return shown.seq, json.dumps(news)
+
+
+# Values as they are sent
+
+
+def poll_out(room: Room) -> shapes.PollOut:
+    """Return a poll as everybody with a link may see it."""
+    with room.lock:
+        frame, seeds, shown = room.ledger.frame, list(room.ledger.seeds), room.ledger.shown()
+    poll = frame.poll
+    return shapes.PollOut(
+        slug=poll.slug,
+        title=poll.title,
+        prompt=poll.prompt,
+        state=poll.state,  # type: ignore[arg-type]  # one of four
+        secret=poll.secret,
+        **poll.settings.to_json(),
+        options=[option_out(option) for option in frame.options],
+        voters=sum(voter.state == "active" for voter in frame.voters),
+        decisions=len(frame.decisions),
+        commitment=draws.commitment(poll.seed),
+        seeds=seeds,
+        last_seq=shown.seq if shown else 0,
+    )
+
+
+def option_out(option: Option) -> shapes.OptionOut:
+    """Return an option as it is sent."""
+    return shapes.OptionOut(
+        position=option.position,
+        name=option.name,
+        state=option.state,  # type: ignore[arg-type]  # one of two
+    )
+
+
+def decision_out(frame: Frame, decision: Decision) -> shapes.DecisionOut:
+    """Return a decision as it is sent."""
+    return shapes.DecisionOut(
+        number=decision.number,
+        option=option_out(frame.options[decision.option]),
+        policy=dict(decision.policy),
+        draw=decision.draw,
+        commitment=decision.commitment,
+        after_seq=decision.after_seq,
+        cancelled_after=decision.cancelled_after,
+        note=decision.note,
+        at=decision.at,
+    )
+
+
+def gain_out(gain: views.Gain | None) -> shapes.GainOut | None:
+    """Return what somebody gets as it is sent."""
+    return None if gain is None else shapes.GainOut(**dataclasses.asdict(gain))
+
+
+def policy_out(shown: views.Standing) -> shapes.PolicyOut:
+    """Return a standing as it is sent."""
+    kept = shown.kept or (None, None, None)
+    return shapes.PolicyOut(
+        seq=shown.seq,
+        answers=shown.answers,
+        answering=shown.answering,
+        invited=shown.invited,
+        early=shown.early,
+        shares=[shapes.ShareOut(**dataclasses.asdict(share)) for share in shown.shares],
+        kept=kept[0],
+        kept_low=kept[1],
+        kept_high=kept[2],
+        ten_more=shown.ten_more,
+    )
+
+
+def next_out(who: Caller) -> shapes.Next:
+    """Return the question that waits for a voter, and how far they have come."""
+    with who.room.lock:
+        ledger = who.room.ledger
+        asked = ledger.current(who.as_voter)
+        far = views.progress(ledger, who.as_voter)
+        return shapes.Next(
+            question=None if asked is None else question_out(ledger, asked),
+            state=ledger.frame.poll.state,  # type: ignore[arg-type]  # one of four
+            answered=far.answered,
+            target=far.target,
+            undo=ledger.sheets[who.as_voter].last_answered(),
+        )
+
+
+def question_out(ledger: Ledger, asked: Question) -> shapes.QuestionOut:
+    """Return a question as it is sent."""
+    left, right = (option_out(ledger.frame.options[k]) for k in (asked.left, asked.right))
+    return shapes.QuestionOut(n=asked.n, left=left, right=right)

@@ -1,0 +1,134 @@
+"""The web application: the API, the pages, and errors as one sentence each."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+import fairduel
+from fairduel.errors import InputError
+from fairduel.serve import api, shapes
+from fairduel.serve.access import Access, Limits, SafeHeaders, SmallBodies
+from fairduel.serve.acts import Refused
+from fairduel.serve.service import Service
+from fairduel.serve.storage import StorageError
+
+_LOG = logging.getLogger("fairduel.serve")
+
+
+def create_app(
+    service: Service, *, base_url: str | None = None, limits: Limits | None = None
+) -> FastAPI:
+    """Return the application of a service, which it starts and stops.
+
+    base_url: how the outside reaches the server; default: as each request does.
+    """
+    stopped = asyncio.Event()
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        await asyncio.to_thread(service.start)
+        yield
+        stopped.set()
+        await asyncio.to_thread(service.stop)
+
+    app = FastAPI(
+        title="fairduel",
+        summary="Polls that are fair to everybody",
+        version=fairduel.__version__,
+        lifespan=life,
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,  # they fetch from other hosts
+        redoc_url=None,
+    )
+    access = Access(service, limits or Limits())
+    app.state.site = api.Site(access, service, base_url and base_url.rstrip("/"), stopped)
+    app.include_router(api.api)
+    _add_health(app, service)
+    _add_errors(app)
+    _describe_problems(app)
+    app.add_middleware(SmallBodies)
+    app.add_middleware(SafeHeaders)
+    return app
+
+
+def _add_health(app: FastAPI, service: Service) -> None:
+    @app.get("/healthz", tags=["health"])
+    async def healthz() -> shapes.Health:
+        """Say that the server runs."""
+        return shapes.Health(status="ok")
+
+    @app.get("/readyz", tags=["health"], responses={503: api.PROBLEMS[503]})
+    async def readyz() -> shapes.Health:
+        """Say that the database answers, too."""
+        await asyncio.to_thread(service.slugs)
+        return shapes.Health(status="ok")
+
+
+# Errors
+
+
+def _add_errors(app: FastAPI) -> None:
+    @app.exception_handler(Refused)
+    async def refused(request: Request, error: Refused) -> Response:
+        return problem(error.status, str(error))
+
+    @app.exception_handler(InputError)
+    async def wrong(request: Request, error: InputError) -> Response:
+        return problem(422, str(error))
+
+    @app.exception_handler(StorageError)
+    async def down(request: Request, error: StorageError) -> Response:
+        _LOG.warning("%s", error)
+        return problem(503, "the database does not answer now: nothing was changed, try again.")
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
+        return problem(422, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}.")
+
+    @app.exception_handler(HTTPException)
+    async def http(request: Request, error: HTTPException) -> Response:
+        plain = HTTPStatus(error.status_code).description  # what the framework has found itself
+        detail = str(error.detail) if error.detail.endswith(".") else f"{plain}."
+        return problem(error.status_code, detail, error.headers)
+
+    @app.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> Response:
+        return problem(500, "the server has failed: this is a bug, and it has been logged.")
+
+
+def problem(status: int, detail: str, headers: Any = None) -> Response:
+    """Return an error as problem+json."""
+    what = shapes.Problem(title=HTTPStatus(status).phrase, status=status, detail=detail)
+    extra = dict(headers or {})
+    if status == 401:
+        extra["WWW-Authenticate"] = "Bearer"
+    if status in (429, 503):
+        extra["Retry-After"] = "1"
+    return JSONResponse(
+        what.model_dump(), status, media_type="application/problem+json", headers=extra
+    )
+
+
+def _describe_problems(app: FastAPI) -> None:
+    """Put the shape of problems into the document, to which the responses refer."""
+    original = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = original()
+        schemas = document["components"]["schemas"]
+        schemas["Problem"] = shapes.Problem.model_json_schema()
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]

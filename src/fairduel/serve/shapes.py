@@ -1,0 +1,253 @@
+"""What programs send and receive; the OpenAPI document is made from these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fairduel.serve.acts import LONGEST, MOST_OPTIONS, MOST_VOTERS
+
+Name = Annotated[str, Field(max_length=LONGEST)]
+
+
+class Given(BaseModel):
+    """What somebody sends: nothing but the fields that are known."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NewPoll(Given):
+    """A poll to be made. join: whether there is one link for everybody."""
+
+    title: Name
+    prompt: Annotated[str, Field(max_length=4 * LONGEST)] = ""
+    options: Annotated[list[Name], Field(max_length=MOST_OPTIONS)]
+    voters: Annotated[list[Name], Field(max_length=MOST_VOTERS)] = []
+    join: bool = False
+    secret: bool = False
+    welfare: str = "nash"
+    repeats: bool = False
+    draw: Literal["even", "independent"] = "even"
+    show_result: bool = True
+    open: bool = False
+
+
+class PollChange(Given):
+    """What to change of a poll; one of these."""
+
+    title: Name | None = None
+    prompt: Annotated[str, Field(max_length=4 * LONGEST)] | None = None
+    state: Literal["open", "paused", "closed"] | None = None
+
+
+class NewOptions(Given):
+    """Options to be added."""
+
+    names: Annotated[list[Name], Field(min_length=1, max_length=MOST_OPTIONS)]
+
+
+class OptionChange(Given):
+    """What to change of an option."""
+
+    name: Name | None = None
+    state: Literal["active", "retired"] | None = None
+
+
+class NewVoter(Given):
+    """A voter to be added."""
+
+    name: Name
+
+
+class VoterChange(Given):
+    """Take a voter out; the answers count no more."""
+
+    state: Literal["removed"]
+
+
+class Said(Given):
+    """An answer to a question."""
+
+    answer: Literal["left", "right", "tie", "skip"]
+
+
+class Cancelled(Given):
+    """Why a decision is cancelled."""
+
+    reason: Annotated[str, Field(max_length=4 * LONGEST)]
+
+
+class Problem(BaseModel):
+    """What is wrong, in one sentence (RFC 9457)."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+
+
+class OptionOut(BaseModel):
+    """An option."""
+
+    position: int
+    name: str
+    state: Literal["active", "retired"]
+
+
+class PollOut(BaseModel):
+    """A poll. commitment: SHA-256 of the seed of its draws; seeds: those published."""
+
+    slug: str
+    title: str
+    prompt: str
+    state: Literal["draft", "open", "paused", "closed"]
+    secret: bool
+    welfare: str
+    repeats: bool
+    draw: Literal["even", "independent"]
+    show_result: bool
+    options: list[OptionOut]
+    voters: int
+    decisions: int
+    commitment: str
+    seeds: list[str]
+    last_seq: int
+
+
+class Link(BaseModel):
+    """A link to hand out. It is shown once: only its hash is kept."""
+
+    token: str
+    link: str
+
+
+class VoterLink(Link):
+    """A voter's link."""
+
+    position: int
+    name: str
+
+
+class MadePoll(BaseModel):
+    """A new poll with all its links."""
+
+    poll: PollOut
+    organiser: Link
+    join: Link | None
+    voters: list[VoterLink]
+
+
+class GainOut(BaseModel):
+    """What somebody gets, with a 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    favourite: str | None
+
+
+class VoterOut(BaseModel):
+    """A voter; in a secret poll no more than the name."""
+
+    position: int
+    name: str
+    answers: int | None
+    gain: GainOut | None
+
+
+class QuestionOut(BaseModel):
+    """The n-th question of a voter."""
+
+    n: int
+    left: OptionOut
+    right: OptionOut
+
+
+class Next(BaseModel):
+    """The question that waits, None if there is none; and how far the voter has come."""
+
+    question: QuestionOut | None
+    state: Literal["draft", "open", "paused", "closed"]
+    answered: int
+    target: int
+    undo: int | None
+
+
+class MyAnswer(BaseModel):
+    """An own answer."""
+
+    n: int
+    left: str
+    right: str
+    answer: Literal["left", "right", "tie", "skip"]
+
+
+class Mine(BaseModel):
+    """All that is kept of a voter, and what they get."""
+
+    name: str
+    answers: list[MyAnswer]
+    gain: GainOut | None
+
+
+class ShareOut(BaseModel):
+    """An option's share of the policy; what it is due from decisions, and how often it came."""
+
+    position: int
+    name: str
+    share: float | None
+    due: float
+    served: int
+
+
+class PolicyOut(BaseModel):
+    """The present policy. kept: the share of the best welfare it is expected to keep."""
+
+    seq: int
+    answers: int
+    answering: int
+    invited: int
+    early: bool
+    shares: list[ShareOut]
+    kept: float | None
+    kept_low: float | None
+    kept_high: float | None
+    ten_more: float | None
+
+
+class DecisionOut(BaseModel):
+    """A decision, with all that it follows from."""
+
+    number: int
+    option: OptionOut
+    policy: dict[int, float]
+    draw: str
+    commitment: str
+    after_seq: int
+    cancelled_after: int | None
+    note: str
+    at: float
+
+
+class VoteOut(BaseModel):
+    """A line of the log."""
+
+    seq: int
+    voter: int
+    n: int
+    answer: Literal["left", "right", "tie", "skip", "undo"]
+    at: float
+
+
+class VotePage(BaseModel):
+    """Lines of the log; ``after`` is where to go on, None at the end."""
+
+    votes: list[VoteOut]
+    after: int | None
+
+
+class Health(BaseModel):
+    """Whether the server works."""
+
+    status: Literal["ok"]

@@ -1,0 +1,191 @@
+"""What is shown of a poll, for the API and the pages alike. Secret polls show no individual."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+
+from fairduel.serve import draws
+from fairduel.serve.ledger import Ledger
+from fairduel.serve.records import Answer, Question
+from fairduel.serve.service import Room
+
+PER_OPTION = 1.5  # answers of each voter, beyond which little is gained
+
+
+@dataclass(frozen=True)
+class Share:
+    """An option with its part of the policy, None if it is too early, and what it was served."""
+
+    position: int
+    name: str
+    share: float | None
+    due: float
+    served: int
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What a voter gets: the chance of something they like as much as their favourite."""
+
+    value: float
+    low: float
+    high: float
+    favourite: str | None
+
+
+@dataclass(frozen=True)
+class Person:
+    """A voter, with the number of answers and what they get, as far as that may be shown."""
+
+    position: int
+    name: str
+    answers: int | None
+    gain: Gain | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a poll stands: by all answers, or in a secret poll by those that may be shown."""
+
+    seq: int
+    answers: int
+    answering: int
+    invited: int
+    early: bool
+    shares: tuple[Share, ...]
+    people: tuple[Person, ...]
+    kept: tuple[float, float, float] | None
+    ten_more: float | None
+    decisions: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a voter has come: answers, and about how many there should be."""
+
+    answered: int
+    target: int
+
+    @property
+    def left(self) -> int:
+        """About how many answers are left."""
+        return max(0, self.target - self.answered)
+
+
+def progress(ledger: Ledger, voter: int) -> Progress:
+    """Return how far a voter has come; skipped questions count as well."""
+    K = len(ledger.options)
+    said = sum(answer is not None for answer in ledger.sheets[voter].answers)
+    return Progress(said, min(round(PER_OPTION * K), K * (K - 1) // 2))
+
+
+def standing(room: Room, *, anyway: bool = False) -> Standing:
+    """Return how a poll stands. anyway: show shares although it is too early for them."""
+    with room.lock:
+        ledger, known = room.ledger, room.desk.shown
+        view, frame = ledger.shown(), ledger.frame
+        counts = dict(zip(view.voters, view.answers.tolist(), strict=True)) if view else {}
+        early = _is_early(counts, len(ledger.options))
+        show = known is not None and (anyway or not early)
+        policy = known.policy if known is not None and show else {}
+        shares = _shares(ledger, policy)
+        gains = _gains(room) if show and not frame.poll.secret else {}
+        people = tuple(
+            Person(
+                voter.position,
+                voter.name,
+                None if frame.poll.secret else int(counts.get(voter.position, 0)),
+                gains.get(voter.position),
+            )
+            for voter in frame.voters
+            if voter.state == "active"
+        )
+        advice = known.advice if known is not None and show else None
+        return Standing(
+            seq=view.seq if view else 0,
+            answers=int(sum(counts.values())),
+            answering=sum(count > 0 for count in counts.values()),
+            invited=len(people),
+            early=early,
+            shares=shares,
+            people=people,
+            kept=None if advice is None else (advice.share, advice.share_low, advice.share_high),
+            ten_more=None if advice is None else advice.ten_more,
+            decisions=len(frame.decisions),
+        )
+
+
+def gain(room: Room, voter: int) -> Gain | None:
+    """Return what one voter gets; None if they have said nothing, or it is too early."""
+    shown = standing(room)
+    if shown.early:
+        return None
+    with room.lock:
+        return _gains(room).get(voter)
+
+
+def answers(ledger: Ledger, voter: int) -> list[tuple[Question, Answer]]:
+    """Return what a voter was asked and said, in order."""
+    sheet = ledger.sheets[voter]
+    pairs = zip(sheet.questions, sheet.answers, strict=True)
+    return [(question, answer) for question, answer in pairs if answer is not None]
+
+
+def votes_csv(ledger: Ledger) -> str:
+    """Return the answers that count, as a table that ``fairduel.data.read_votes`` reads."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["user", "left", "right", "winner"])
+    names = [option.name for option in ledger.frame.options]
+    for voter in ledger.voters:
+        for question, answer in answers(ledger, voter):
+            if answer != "skip":
+                left, right = names[question.left], names[question.right]
+                writer.writerow([ledger.frame.voters[voter].name, left, right, answer])
+    return out.getvalue()
+
+
+def _is_early(counts: Mapping[int, float], options: int) -> bool:
+    """Return whether the median of those who answer has answered less than once an option."""
+    answering = [count for count in counts.values() if count > 0]
+    return not answering or median(answering) < options - 1
+
+
+def _shares(ledger: Ledger, policy: Mapping[int, float]) -> tuple[Share, ...]:
+    """Return the options, with what they are due and were served so far."""
+    past = ledger.frame.decisions
+    counted = [d for d in past if d.cancelled_after is None]
+    owed = draws.due(dict.fromkeys(ledger.options, 0.0), past, len(past) + 1)
+    served = {k: sum(d.option == k for d in counted) for k in ledger.options}
+    return tuple(
+        Share(
+            option.position,
+            option.name,
+            policy.get(option.position),
+            owed[option.position] + served[option.position],
+            served[option.position],
+        )
+        for option in ledger.frame.options
+        if option.state == "active"
+    )
+
+
+def _gains(room: Room) -> dict[int, Gain]:
+    """Return what each voter with answers gets, by position."""
+    known = room.desk.shown
+    if known is None:
+        return {}
+    advice, options = known.advice, room.ledger.frame.options
+    gains = {}
+    for d, voter in enumerate(known.view.voters):
+        if known.view.wins[d].any():
+            best = int(advice.favourites[d])
+            favourite = None if best < 0 else options[known.view.options[best]].name
+            gains[voter] = Gain(
+                float(advice.utilities[d]), float(advice.low[d]), float(advice.high[d]), favourite
+            )
+    return gains
