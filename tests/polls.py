@@ -30,7 +30,6 @@ def frame(
         secret=secret,
         settings=settings,
         organiser=acts.new_token(),
-        tokens=[acts.new_token() for _ in people],
     )
     poll = dataclasses.replace(made.poll, state=state)
     if id is not None:

@@ -141,15 +141,14 @@ def test_a_snapshot_does_not_move(database: Database) -> None:
 
 
 def test_tokens_open_their_places(database: Database) -> None:
-    made = acts.new_poll(
-        "Lunch", ["a", "b"], ["ann", "bob"], organiser="boss", join="all", tokens=["x", "y"]
-    )
+    made = acts.new_poll("Lunch", ["a", "b"], ["ann", "bob"], organiser="boss", join=True)
     connection = create(database, made)
     slug = made.poll.slug
+    everybody, bob = (acts.derived("boss", n) for n in (made.poll.join_nonce, made.voters[1].nonce))
     assert connection.place(acts.hashed("boss")) == Place("organiser", slug, None)
-    assert connection.place(acts.hashed("all")) == Place("join", slug, None)
-    assert connection.place(acts.hashed("y")) == Place("voter", slug, 1)
-    assert connection.place("y") is None
+    assert connection.place(acts.hashed(everybody)) == Place("join", slug, None)
+    assert connection.place(acts.hashed(bob)) == Place("voter", slug, 1)
+    assert connection.place(bob) is None
     assert connection.place("") is None
     connection.close()
 

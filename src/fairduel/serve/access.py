@@ -38,6 +38,7 @@ class Caller:
     role: str  # organiser, voter or join
     room: Room
     voter: int | None
+    token: str
 
     @property
     def as_voter(self) -> int:
@@ -84,7 +85,7 @@ class Access:
             raise Refused("this link is not valid, or no longer: ask for a new one.", 401)
         if place.slug != slug or place.role not in roles:
             raise Refused("this link does not open that: use the one for it.", 403)
-        return Caller(place.role, await self.room(slug), place.voter)
+        return Caller(place.role, await self.room(slug), place.voter, token)
 
     def count_vote(self, who: Caller) -> None:
         """Count a vote, or refuse it if there are too many."""

@@ -5,8 +5,10 @@ An act changes nothing itself. One that is not allowed raises ``Refused`` with o
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import hashlib
+import hmac
 import itertools
 import secrets
 import time
@@ -65,6 +67,15 @@ def new_token() -> str:
     return secrets.token_urlsafe(16)
 
 
+def derived(organiser: str, nonce: str) -> str:
+    """Return the token that an organiser's token and a nonce make.
+
+    So the organiser's pages can show all links again, and the database has no token in it.
+    """
+    digest = hmac.new(organiser.encode(), nonce.encode(), hashlib.sha256).digest()
+    return base64.urlsafe_b64encode(digest[:16]).rstrip(b"=").decode()
+
+
 # Making a poll
 
 
@@ -77,10 +88,13 @@ def new_poll(
     secret: bool = False,
     settings: Settings | None = None,
     organiser: str,
-    join: str | None = None,
-    tokens: Sequence[str] = (),
+    join: bool = False,
 ) -> Frame:
-    """Return a poll that has not begun. organiser, join, tokens: for the links to be handed out."""
+    """Return a poll that has not begun.
+
+    organiser: the token that the tokens of its voters follow from. join: whether there is one
+    link for everybody.
+    """
     from fairduel.welfare.registry import by_name
 
     settings = settings or Settings()
@@ -89,6 +103,7 @@ def new_poll(
     if prompt:
         _check_text("the question", prompt, 4 * LONGEST)
     options, voters = _options(options), _voters(voters)
+    nonce = new_token()
     poll = Poll(
         id=secrets.randbits(48),
         slug=_slug(title),
@@ -99,17 +114,22 @@ def new_poll(
         settings=settings,
         seed=draws.new_seed(),
         organiser_hash=hashed(organiser),
-        join_hash=None if join is None else hashed(join),
+        join_hash=hashed(derived(organiser, nonce)) if join else None,
+        join_nonce=nonce,
         last_seq=0,
         created_at=time.time(),
     )
-    pairs = enumerate(zip(voters, tokens, strict=True))
     return Frame(
         poll,
         tuple(Option(k, name) for k, name in enumerate(options)),
-        tuple(Voter(d, name, hashed(token)) for d, (name, token) in pairs),
+        tuple(_invited(d, name, organiser) for d, name in enumerate(voters)),
         (),
     )
+
+
+def _invited(position: int, name: str, organiser: str) -> Voter:
+    nonce = new_token()
+    return Voter(position, name, hashed(derived(organiser, nonce)), nonce=nonce)
 
 
 # Voting
@@ -256,26 +276,26 @@ def set_option(ledger: Ledger, position: int, state: str) -> Change:
     return Change((Event("option", {"option": position, "state": state}),), options=(changed,))
 
 
-def add_voter(ledger: Ledger, name: str, token: str) -> Change:
-    """Add a voter, who may have come by the link for everybody."""
+def add_voter(ledger: Ledger, name: str, token: str, nonce: str = "") -> Change:
+    """Add a voter; without a nonce one who has come by the link for everybody."""
     old = ledger.frame.voters
     _check_running(ledger)
     _voters([*(voter.name for voter in old if voter.state == "active"), name])
     if len(old) >= MOST_VOTERS:
         raise Refused(f"the poll has {MOST_VOTERS} voters, and that is as many as it can have.")
-    added = Voter(len(old), name, hashed(token))
+    added = Voter(len(old), name, hashed(token), nonce=nonce)
     return Change((Event("voter", {"added": added.position}),), voters=(added,))
 
 
-def reissue(ledger: Ledger, voter: int, token: str) -> Change:
+def reissue(ledger: Ledger, voter: int, token: str, nonce: str = "") -> Change:
     """Give a voter a new link. The old one opens nothing from now on."""
-    changed = dataclasses.replace(_voter(ledger, voter), token_hash=hashed(token))
+    changed = dataclasses.replace(_voter(ledger, voter), token_hash=hashed(token), nonce=nonce)
     return Change((Event("reissued", {"voter": voter}),), voters=(changed,))
 
 
-def set_join(ledger: Ledger, token: str | None) -> Change:
+def set_join(ledger: Ledger, token: str | None, nonce: str = "") -> Change:
     """Set a new link for everybody, or take it away."""
-    fields = {"join_hash": None if token is None else hashed(token)}
+    fields = {"join_hash": None if token is None else hashed(token), "join_nonce": nonce}
     return Change((Event("join", {"open": token is not None}),), poll=fields)
 
 

@@ -16,7 +16,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from fairduel.serve import acts, draws, shapes, views
 from fairduel.serve.access import Access, Caller, address, finished
-from fairduel.serve.acts import Refused, hashed, new_token
+from fairduel.serve.acts import Refused, derived, hashed, new_token
 from fairduel.serve.ledger import Ledger
 from fairduel.serve.records import Change, Decision, Frame, Option, Question, Settings
 from fairduel.serve.records import Voter as Person
@@ -129,21 +129,18 @@ async def make_poll(
     """Make a poll, with the key of the server."""
     await site.access.server(token.credentials if token else None)
     site.access.links.take(address(request))
-    made, keys = new_poll(given)
+    key = new_token()
+    made = new_poll(given, key)
     room = await create(site, made, opened=given.open)
 
-    def voter_link(voter: Person, key: str) -> shapes.VoterLink:
-        link = site.link(request, "v", key)
-        return shapes.VoterLink(position=voter.position, name=voter.name, token=key, link=link)
-
-    def link(kind: str, key: str) -> shapes.Link:
-        return shapes.Link(token=key, link=site.link(request, kind, key))
+    def link(kind: str, token: str) -> shapes.Link:
+        return shapes.Link(token=token, link=site.link(request, kind, token))
 
     return shapes.MadePoll(
         poll=poll_out(room),
-        organiser=link("o", keys.organiser),
-        join=None if keys.join is None else link("j", keys.join),
-        voters=[voter_link(*pair) for pair in zip(made.voters, keys.voters, strict=True)],
+        organiser=link("o", key),
+        join=link("j", derived(key, made.poll.join_nonce)) if given.join else None,
+        voters=[voter_link(site, request, v, derived(key, v.nonce)) for v in made.voters],
     )
 
 
@@ -227,7 +224,7 @@ async def add_voter(
 ) -> shapes.VoterLink:
     """Add a voter, and return the link to hand out."""
     act = partial(acts.add_voter, name=given.name)
-    return await linked(site, request, who.room, act)
+    return await linked(site, request, who, act)
 
 
 @api.post("/polls/{slug}/join", status_code=201, tags=["voters"])
@@ -240,25 +237,41 @@ async def join(
     """Become a voter, by the link for everybody."""
     site.access.links.take(address(request))
     act = partial(acts.add_voter, name=given.name)
-    return await linked(site, request, who.room, act)
+    return await linked(site, request, who, act)
 
 
 @api.post("/polls/{slug}/voters/{position}/link", tags=["voters"])
 async def reissue(position: int, request: Request, site: Here, who: Organiser) -> shapes.VoterLink:
     """Give a voter a new link; the old one opens nothing from now on."""
-    return await linked(site, request, who.room, partial(acts.reissue, voter=position))
+    return await linked(site, request, who, partial(acts.reissue, voter=position))
 
 
 async def linked(
-    site: Site, request: Request, room: Room, act: Callable[..., Change]
+    site: Site, request: Request, who: Caller, act: Callable[..., Change]
 ) -> shapes.VoterLink:
     """Do something to a voter that takes a new token, and return the link."""
-    key = new_token()
-    await finished(site.service.submit(room, partial(act, token=key)))
-    voter = next(v for v in room.ledger.frame.voters if v.token_hash == hashed(key))
-    return shapes.VoterLink(
-        position=voter.position, name=voter.name, token=key, link=site.link(request, "v", key)
-    )
+    token, nonce = fresh_token(who)
+    await finished(site.service.submit(who.room, partial(act, token=token, nonce=nonce)))
+    return voter_link(site, request, voter_with(who.room, token), token)
+
+
+def fresh_token(who: Caller) -> tuple[str, str]:
+    """Return a new token and what the organiser can make it from again, if they ask for it."""
+    if who.role != "organiser":
+        return new_token(), ""
+    nonce = new_token()
+    return derived(who.token, nonce), nonce
+
+
+def voter_with(room: Room, token: str) -> Person:
+    """Return the voter who has a token."""
+    return next(v for v in room.ledger.frame.voters if v.token_hash == hashed(token))
+
+
+def voter_link(site: Site, request: Request, voter: Person, token: str) -> shapes.VoterLink:
+    """Return a voter's link as it is sent."""
+    link = site.link(request, "v", token)
+    return shapes.VoterLink(position=voter.position, name=voter.name, token=token, link=link)
 
 
 @api.patch("/polls/{slug}/voters/{position}", status_code=204, tags=["voters"])
@@ -284,9 +297,10 @@ async def forget(
 @api.post("/polls/{slug}/join-link", tags=["voters"])
 async def open_join(request: Request, site: Here, who: Organiser) -> shapes.Link:
     """Make a new link for everybody; an old one opens nothing from now on."""
-    key = new_token()
-    await finished(site.service.submit(who.room, partial(acts.set_join, token=key)))
-    return shapes.Link(token=key, link=site.link(request, "j", key))
+    token, nonce = fresh_token(who)
+    act = partial(acts.set_join, token=token, nonce=nonce)
+    await finished(site.service.submit(who.room, act))
+    return shapes.Link(token=token, link=site.link(request, "j", token))
 
 
 @api.delete("/polls/{slug}/join-link", status_code=204, tags=["voters"])
@@ -413,34 +427,20 @@ async def events(site: Here, who: Reader) -> StreamingResponse:
 # Making and drawing
 
 
-@dataclasses.dataclass(frozen=True)
-class Keys:
-    """The tokens of a new poll."""
-
-    organiser: str
-    join: str | None
-    voters: tuple[str, ...]
-
-
-def new_poll(given: shapes.NewPoll) -> tuple[Frame, Keys]:
-    """Return a poll as it was wished for, and its tokens."""
-    keys = Keys(
-        new_token(), new_token() if given.join else None, tuple(new_token() for _ in given.voters)
-    )
+def new_poll(given: shapes.NewPoll, organiser: str) -> Frame:
+    """Return a poll as it was wished for."""
     if given.open and len(given.options) < 2:
         raise Refused("the poll has fewer than two options: add some before it opens.", 422)
-    made = acts.new_poll(
+    return acts.new_poll(
         given.title,
         given.options,
         given.voters,
         prompt=given.prompt,
         secret=given.secret,
         settings=Settings(given.welfare, given.repeats, given.draw, given.show_result),
-        organiser=keys.organiser,
-        join=keys.join,
-        tokens=keys.voters,
+        organiser=organiser,
+        join=given.join,
     )
-    return made, keys
 
 
 async def create(site: Site, made: Frame, *, opened: bool) -> Room:

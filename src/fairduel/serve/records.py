@@ -40,6 +40,7 @@ class Poll:
     seed: str
     organiser_hash: str
     join_hash: str | None
+    join_nonce: str
     last_seq: int
     created_at: float
 
@@ -61,6 +62,7 @@ class Voter:
     name: str
     token_hash: str | None
     state: str = "active"  # removed or forgotten
+    nonce: str = ""  # what the organiser's token turns into this voter's; "" if it does not
 
 
 class Question(NamedTuple):

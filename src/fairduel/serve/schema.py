@@ -6,14 +6,14 @@ TABLES = """
 CREATE TABLE poll(
     id BIGINT PRIMARY KEY, slug TEXT NOT NULL UNIQUE, title TEXT NOT NULL, prompt TEXT NOT NULL,
     state TEXT NOT NULL, secret INTEGER NOT NULL, settings TEXT NOT NULL, seed TEXT NOT NULL,
-    organiser_hash TEXT NOT NULL UNIQUE, join_hash TEXT UNIQUE, last_seq BIGINT NOT NULL,
-    created_at DOUBLE PRECISION NOT NULL);
+    organiser_hash TEXT NOT NULL UNIQUE, join_hash TEXT UNIQUE, join_nonce TEXT NOT NULL,
+    last_seq BIGINT NOT NULL, created_at DOUBLE PRECISION NOT NULL);
 CREATE TABLE option(
     poll_id BIGINT NOT NULL REFERENCES poll(id) ON DELETE CASCADE, position INTEGER NOT NULL,
     name TEXT NOT NULL, state TEXT NOT NULL, PRIMARY KEY(poll_id, position));
 CREATE TABLE voter(
     poll_id BIGINT NOT NULL REFERENCES poll(id) ON DELETE CASCADE, position INTEGER NOT NULL,
-    name TEXT NOT NULL, token_hash TEXT UNIQUE, state TEXT NOT NULL,
+    name TEXT NOT NULL, token_hash TEXT UNIQUE, state TEXT NOT NULL, nonce TEXT NOT NULL,
     PRIMARY KEY(poll_id, position));
 CREATE TABLE question(
     poll_id BIGINT NOT NULL REFERENCES poll(id) ON DELETE CASCADE, seq BIGINT NOT NULL,

@@ -132,13 +132,13 @@ class Connection(ABC):
         """Return all of a poll but its log."""
         row = self.rows(
             "SELECT id, slug, title, prompt, state, secret, settings, seed, organiser_hash, "
-            "join_hash, last_seq, created_at FROM poll WHERE id = ?",
+            "join_hash, join_nonce, last_seq, created_at FROM poll WHERE id = ?",
             (poll,),
         )[0]
         of_poll = "WHERE poll_id = ? ORDER BY position"
         options = self.rows(f"SELECT position, name, state FROM option {of_poll}", (poll,))
         voters = self.rows(
-            f"SELECT position, name, token_hash, state FROM voter {of_poll}", (poll,)
+            f"SELECT position, name, token_hash, state, nonce FROM voter {of_poll}", (poll,)
         )
         decisions = self.rows(
             "SELECT number, option, policy, draw, commitment, after_seq, at, cancelled_after, note "
@@ -174,11 +174,12 @@ class Connection(ABC):
         poll = frame.poll
         self.rows(
             "INSERT INTO poll(id, slug, title, prompt, state, secret, settings, seed, "
-            "organiser_hash, join_hash, last_seq, created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+            "organiser_hash, join_hash, join_nonce, last_seq, created_at) "
+            "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 *(poll.id, poll.slug, poll.title, poll.prompt, poll.state, int(poll.secret)),
                 *(json.dumps(poll.settings.to_json()), poll.seed, poll.organiser_hash),
-                *(poll.join_hash, poll.last_seq, poll.created_at),
+                *(poll.join_hash, poll.join_nonce, poll.last_seq, poll.created_at),
             ),
         )
         self._put(poll.id, Change(options=frame.options, voters=frame.voters))
@@ -237,9 +238,10 @@ class Connection(ABC):
             [(poll, option.position, option.name, option.state) for option in change.options],
         )
         self.many(
-            "INSERT INTO voter VALUES (?,?,?,?,?) ON CONFLICT(poll_id, position) DO UPDATE SET "
-            "name = excluded.name, token_hash = excluded.token_hash, state = excluded.state",
-            [(poll, v.position, v.name, v.token_hash, v.state) for v in change.voters],
+            "INSERT INTO voter VALUES (?,?,?,?,?,?) ON CONFLICT(poll_id, position) DO UPDATE SET "
+            "name = excluded.name, token_hash = excluded.token_hash, state = excluded.state, "
+            "nonce = excluded.nonce",
+            [(poll, v.position, v.name, v.token_hash, v.state, v.nonce) for v in change.voters],
         )
         self.many(
             "INSERT INTO decision VALUES (?,?,?,?,?,?,?,?,?,?) ON CONFLICT(poll_id, number) "
@@ -352,6 +354,6 @@ def _decision(row: Row) -> Decision:
 
 def _column(name: str) -> str:
     """Return the name of a column of a poll; it stands in the statement as it is."""
-    if name not in ("title", "prompt", "state", "settings", "seed", "join_hash"):
+    if name not in ("title", "prompt", "state", "settings", "seed", "join_hash", "join_nonce"):
         raise KeyError(name)
     return name
