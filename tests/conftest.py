@@ -5,4 +5,4 @@ from hypothesis import settings
 settings.register_profile("fairduel", derandomize=True, deadline=None)
 settings.load_profile("fairduel")
 
-pytest_plugins = ["databases"]
+pytest_plugins = ["browsers", "databases"]

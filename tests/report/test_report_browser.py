@@ -1,33 +1,14 @@
 """The report in a real browser: no error, nothing fetched, every figure to be seen."""
 
 import io
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 
 from fake_sweep import PICTURES, fake_report
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        reason = "no Chromium is installed: the report cannot be opened in a browser"
-        if os.environ.get("FAIRDUEL_REQUIRE_BROWSER") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=found)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

@@ -142,14 +142,15 @@ def bearer(request: Request) -> str | None:
     return token.strip() if kind.lower() == "bearer" and token.strip() else None
 
 
-def check_same_origin(request: Request) -> None:
+def check_same_origin(request: Request, base_url: str | None) -> None:
     """Refuse a form that was sent from a page of somebody else."""
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     if site is not None:
         ours = site in ("same-origin", "none")
     else:
-        ours = origin is not None and urlsplit(origin).netloc == request.headers.get("host")
+        hosts = (request.headers.get("host"), urlsplit(base_url or "").netloc or None)
+        ours = origin is not None and urlsplit(origin).netloc in hosts
     if not ours:
         raise Refused("this form was sent from another site: open the poll by your link.", 403)
 

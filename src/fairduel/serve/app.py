@@ -13,10 +13,11 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
 
 import fairduel
 from fairduel.errors import InputError
-from fairduel.serve import api, shapes
+from fairduel.serve import api, pages, shapes
 from fairduel.serve.access import Access, Limits, SafeHeaders, SmallBodies
 from fairduel.serve.acts import Refused
 from fairduel.serve.service import Service
@@ -53,12 +54,23 @@ def create_app(
     access = Access(service, limits or Limits())
     app.state.site = api.Site(access, service, base_url and base_url.rstrip("/"), stopped)
     app.include_router(api.api)
+    app.mount("/static", _Static(directory=pages.FOLDER / "static"))
+    app.include_router(pages.pages)
     _add_health(app, service)
     _add_errors(app)
     _describe_problems(app)
     app.add_middleware(SmallBodies)
     app.add_middleware(SafeHeaders)
     return app
+
+
+class _Static(StaticFiles):
+    """Scripts and styles, which browsers may keep: their addresses change with the version."""
+
+    async def get_response(self, path: str, scope: Any) -> Response:
+        answer = await super().get_response(path, scope)
+        answer.headers["cache-control"] = "public, max-age=86400"
+        return answer
 
 
 def _add_health(app: FastAPI, service: Service) -> None:
@@ -80,32 +92,41 @@ def _add_health(app: FastAPI, service: Service) -> None:
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(Refused)
     async def refused(request: Request, error: Refused) -> Response:
-        return problem(error.status, str(error))
+        return said(request, error.status, str(error))
 
     @app.exception_handler(InputError)
     async def wrong(request: Request, error: InputError) -> Response:
-        return problem(422, str(error))
+        return said(request, 422, str(error))
 
     @app.exception_handler(StorageError)
     async def down(request: Request, error: StorageError) -> Response:
         _LOG.warning("%s", error)
-        return problem(503, "the database does not answer now: nothing was changed, try again.")
+        return said(
+            request, 503, "the database does not answer now: nothing was changed, try again."
+        )
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-        return problem(422, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}.")
+        return said(request, 422, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}.")
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:
         plain = HTTPStatus(error.status_code).description  # what the framework has found itself
         detail = str(error.detail) if error.detail.endswith(".") else f"{plain}."
-        return problem(error.status_code, detail, error.headers)
+        return said(request, error.status_code, detail, error.headers)
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:
-        return problem(500, "the server has failed: this is a bug, and it has been logged.")
+        return said(request, 500, "the server has failed: this is a bug, and it has been logged.")
+
+
+def said(request: Request, status: int, detail: str, headers: Any = None) -> Response:
+    """Return an error: to programs as problem+json, to people as a page."""
+    if not request.url.path.startswith(("/api/", "/healthz", "/readyz")):
+        return pages.error_page(request, status, detail)
+    return problem(status, detail, headers)
 
 
 def problem(status: int, detail: str, headers: Any = None) -> Response:

@@ -1,0 +1,521 @@
+"""The pages: they work without scripts, and only the first address has a token in it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from jinja2 import Environment, FileSystemLoader, select_autoescape
+from markupsafe import Markup
+
+import fairduel
+from fairduel.errors import InputError
+from fairduel.serve import acts, api, draws, messages, shapes, views
+from fairduel.serve.access import Caller, address, check_same_origin, finished
+from fairduel.serve.acts import Refused, derived, hashed, new_token
+from fairduel.serve.api import Here, Site, create, fresh_token
+from fairduel.serve.ledger import Ledger
+from fairduel.serve.records import Change
+
+FOLDER = Path(__file__).parent
+YEAR = 365 * 24 * 3600
+ROLES = {"organiser": "fairduel_o", "voter": "fairduel_v", "join": "fairduel_j"}  # cookies
+KEY = "fairduel_key"
+LANGUAGE = "fairduel_lang"
+pages = APIRouter(include_in_schema=False)
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=select_autoescape(default=True),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def language_of(request: Request) -> str:
+    """Return the language of somebody: as they chose, else as their browser says."""
+    for chosen in (request.query_params.get("lang"), request.cookies.get(LANGUAGE)):
+        if chosen in messages.catalogues():
+            return str(chosen)
+    return messages.preferred(request.headers.get("accept-language", ""))
+
+
+def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """Return a page in the language of whoever asks."""
+    language = language_of(request)
+    text = (
+        _templates()
+        .get_template(template)
+        .render(
+            t=partial(messages.say, language),
+            language=language,
+            version=fairduel.__version__,
+            **values,
+        )
+    )
+    page = HTMLResponse(text, status)
+    if request.query_params.get("lang") == language:
+        _set_cookie(request, page, LANGUAGE, language, "/")
+    return page
+
+
+def error_page(request: Request, status: int, detail: str) -> Response:
+    """Return an error as a page."""
+    language = language_of(request)
+    known = (
+        f"error_{status}" if f"error_{status}" in messages.catalogues()[language] else "error_400"
+    )
+    heading = messages.say(language, known)
+    return render(request, "said.html", status, heading=heading, detail=detail)
+
+
+def _set_cookie(request: Request, page: Response, name: str, value: str, path: str) -> None:
+    site: Site = request.app.state.site
+    outside = site.base_url or str(request.base_url)
+    page.set_cookie(
+        name,
+        value,
+        max_age=YEAR,
+        path=path,
+        httponly=True,
+        samesite="lax",
+        secure=outside.startswith("https:"),
+    )
+
+
+def _go(to: str) -> RedirectResponse:
+    return RedirectResponse(to, 303)
+
+
+async def form(request: Request) -> dict[str, str]:
+    """Return the fields of a form that was sent from a page of ours."""
+    check_same_origin(request, request.app.state.site.base_url)
+    try:
+        text = (await request.body()).decode()
+    except UnicodeDecodeError as error:
+        raise Refused("this form cannot be read: use the page of the poll.", 400) from error
+    return dict(parse_qsl(text, keep_blank_values=True))
+
+
+Form = Annotated[dict[str, str], Depends(form)]
+
+
+def number_in(fields: Mapping[str, str], name: str) -> int:
+    """Return a whole number from a form."""
+    text = fields.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise Refused(f"{name} is {text!r}: give a whole number.", 422)
+    return int(text)
+
+
+def holder(role: str) -> Callable[..., Any]:
+    """Return what finds the caller by the cookie for a role."""
+
+    async def find(request: Request, slug: str, site: Here) -> Caller:
+        return await site.access.caller(request.cookies.get(ROLES[role]), slug, role)
+
+    return find
+
+
+async def reader(request: Request, slug: str, site: Here) -> Caller:
+    """Return somebody who may read the result, organiser or voter."""
+    role = "organiser" if ROLES["organiser"] in request.cookies else "voter"
+    who: Caller = await holder(role)(request, slug, site)
+    api.check_may_read(who)
+    await finished(site.service.submit(who.room, None))
+    return who
+
+
+Organiser = Annotated[Caller, Depends(holder("organiser"))]
+Voter = Annotated[Caller, Depends(holder("voter"))]
+Joiner = Annotated[Caller, Depends(holder("join"))]
+Reader = Annotated[Caller, Depends(reader)]
+
+
+def frame_of(who: Caller, here: str) -> dict[str, Any]:
+    """Return what the pages of a poll have in common."""
+    poll = who.room.ledger.frame.poll
+    base = f"/p/{poll.slug}"
+    links = [("poll", base), ("mine", f"{base}/mine")]
+    if poll.settings.show_result:
+        links.append(("result", f"{base}/result"))
+    if who.role == "organiser":
+        links = [("board", f"{base}/board"), ("setup", f"{base}/setup")]
+    if who.role == "join":
+        links = []
+    return {"poll": poll, "base": base, "links": links, "here": here}
+
+
+# Ways in
+
+
+@pages.get("/")
+async def home(request: Request) -> Response:
+    """Say what this is."""
+    return _go("/new") if KEY in request.cookies else render(request, "home.html")
+
+
+@pages.get("/start/{key}")
+async def start(key: str, request: Request, site: Here) -> Response:
+    """Let somebody make polls."""
+    await site.access.server(key)
+    page = _go("/new")
+    _set_cookie(request, page, KEY, key, "/")
+    return page
+
+
+@pages.get("/o/{token}")
+@pages.get("/v/{token}")
+@pages.get("/j/{token}")
+async def enter(token: str, request: Request, site: Here) -> Response:
+    """Let the holder of a link in; the token is in no address from now on."""
+    place = await site.access.place(token)
+    if place is None:
+        raise Refused("this link is not valid, or no longer: ask for a new one.", 401)
+    base = f"/p/{place.slug}"
+    page = _go(base + {"organiser": "/setup", "voter": "", "join": "/join"}[place.role])
+    _set_cookie(request, page, ROLES[place.role], token, base)
+    return page
+
+
+# Making a poll
+
+
+class Wishes(NamedTuple):
+    """A form for a new poll, as it was filled in."""
+
+    title: str = ""
+    prompt: str = ""
+    options: str = ""
+    voters: str = ""
+    join: str = ""
+    secret: str = ""
+    show_result: str = "on"
+    repeats: str = ""
+    welfare: str = "nash"
+
+
+def _new_form(request: Request, given: Wishes, error: str = "", status: int = 200) -> Response:
+    from fairduel.welfare.registry import by_name
+
+    plain = [name for name, kind in by_name().items() if _has_no_settings(kind)]
+    return render(request, "new.html", status, given=given, error=error, welfares=plain)
+
+
+def _has_no_settings(kind: type) -> bool:
+    """Return whether a welfare can be made without saying more."""
+    try:
+        kind()
+    except TypeError:
+        return False
+    return True
+
+
+@pages.get("/new")
+async def new(request: Request, site: Here) -> Response:
+    """Show the form for a new poll."""
+    await site.access.server(request.cookies.get(KEY))
+    return _new_form(request, Wishes())
+
+
+@pages.post("/new")
+async def make(request: Request, site: Here, fields: Form) -> Response:
+    """Make a poll; what was wrong is said above the form, with all that was filled in."""
+    await site.access.server(request.cookies.get(KEY))
+    site.access.links.take(address(request))
+    blank: dict[str, str] = Wishes(show_result="")._asdict()  # a box that is not ticked is not sent
+    given = Wishes(**{name: fields.get(name, text) for name, text in blank.items()})
+    key = new_token()
+    try:
+        made = api.new_poll(_wished(given), key)
+    except (InputError, ValueError) as error:
+        return _new_form(request, given, str(error), 422)
+    room = await create(site, made, opened=False)
+    base = f"/p/{room.ledger.frame.poll.slug}"
+    page = _go(f"{base}/setup")
+    _set_cookie(request, page, ROLES["organiser"], key, base)
+    return page
+
+
+def _wished(given: Wishes) -> shapes.NewPoll:
+    """Return what a form asks for."""
+
+    def lines(text: str) -> list[str]:
+        return [line.strip() for line in text.splitlines() if line.strip()]
+
+    return shapes.NewPoll.model_construct(
+        title=given.title.strip(),
+        prompt=given.prompt.strip(),
+        options=lines(given.options),
+        voters=lines(given.voters),
+        join=bool(given.join) or not lines(given.voters),
+        secret=bool(given.secret),
+        show_result=bool(given.show_result),
+        repeats=bool(given.repeats),
+        welfare=given.welfare,
+    )
+
+
+# Voting
+
+
+@pages.get("/p/{slug}")
+async def vote_page(slug: str, request: Request, site: Here) -> Response:
+    """Show the question that waits."""
+    if ROLES["voter"] not in request.cookies and ROLES["organiser"] in request.cookies:
+        return _go(f"/p/{slug}/board")
+    who: Caller = await holder("voter")(request, slug, site)
+    await finished(site.service.ask(who.room, who.as_voter))
+    return _question(request, who)
+
+
+def _question(request: Request, who: Caller, own_link: str = "") -> Response:
+    with who.room.lock:
+        ledger, voter = who.room.ledger, who.as_voter
+        asked = ledger.current(voter)
+        names = [option.name for option in ledger.frame.options]
+        shown = asked and {"n": asked.n, "left": names[asked.left], "right": names[asked.right]}
+        values: dict[str, Any] = {
+            "question": shown,
+            "progress": views.progress(ledger, voter),
+            "undo": ledger.sheets[voter].last_answered(),
+        }
+    return render(request, "vote.html", own_link=own_link, **values, **frame_of(who, "poll"))
+
+
+@pages.post("/p/{slug}/vote")
+async def vote(slug: str, site: Here, who: Voter, fields: Form) -> Response:
+    """Answer a question."""
+    n, said = number_in(fields, "n"), fields.get("answer", "")
+    site.access.count_vote(who)
+    await finished(site.service.answer(who.room, who.as_voter, n, said))
+    return _go(f"/p/{slug}/mine" if fields.get("back") == "mine" else f"/p/{slug}")
+
+
+@pages.post("/p/{slug}/undo")
+async def undo(slug: str, site: Here, who: Voter, fields: Form) -> Response:
+    """Take an answer back."""
+    site.access.count_vote(who)
+    await finished(site.service.undo(who.room, who.as_voter, number_in(fields, "n")))
+    return _go(f"/p/{slug}")
+
+
+@pages.get("/p/{slug}/mine")
+async def mine(request: Request, site: Here, who: Voter) -> Response:
+    """Show a voter's own answers, and what they get."""
+    await finished(site.service.submit(who.room, None))
+    ledger = who.room.ledger
+    names = [option.name for option in ledger.frame.options]
+    said = [
+        {"n": asked.n, "left": names[asked.left], "right": names[asked.right], "answer": answer}
+        for asked, answer in views.answers(ledger, who.as_voter)
+    ]
+    gain = views.gain(who.room, who.as_voter) if ledger.frame.poll.settings.show_result else None
+    name = ledger.frame.voters[who.as_voter].name
+    common = frame_of(who, "mine")
+    return render(request, "mine.html", name=name, answers=said, gain=gain, **common)
+
+
+@pages.post("/p/{slug}/forget")
+async def forget(request: Request, site: Here, who: Voter, fields: Form) -> Response:
+    """Delete all about a voter."""
+    await finished(site.service.submit(who.room, partial(acts.forget, voter=who.as_voter)))
+    heading = messages.say(language_of(request), "forgotten")
+    page = render(request, "said.html", heading=heading)
+    page.delete_cookie(ROLES["voter"], path=f"/p/{who.room.ledger.frame.poll.slug}")
+    return page
+
+
+@pages.get("/p/{slug}/join")
+async def join_page(request: Request, who: Joiner) -> Response:
+    """Ask somebody for their name."""
+    return render(request, "join.html", error="", **frame_of(who, "join"))
+
+
+@pages.post("/p/{slug}/join")
+async def join(request: Request, site: Here, who: Joiner, fields: Form) -> Response:
+    """Make somebody a voter, and show them the link to come back by."""
+    site.access.links.take(address(request))
+    name, token = fields.get("name", "").strip(), new_token()
+    try:
+        act = partial(acts.add_voter, name=name, token=token)
+        await finished(site.service.submit(who.room, act))
+    except Refused as refusal:
+        common = frame_of(who, "join")
+        return render(request, "join.html", refusal.status, error=str(refusal), **common)
+    voter = api.voter_with(who.room, token).position
+    await finished(site.service.ask(who.room, voter))
+    new = Caller("voter", who.room, voter, token)
+    page = _question(request, new, site.link(request, "v", token))
+    _set_cookie(request, page, ROLES["voter"], token, frame_of(who, "join")["base"])
+    return page
+
+
+# Results
+
+
+def _decisions(ledger: Ledger) -> list[dict[str, Any]]:
+    names = [option.name for option in ledger.frame.options]
+    return [
+        {
+            "number": decision.number,
+            "option": names[decision.option],
+            "cancelled": decision.cancelled_after is not None,
+            "note": decision.note,
+            "draw": decision.draw,
+        }
+        for decision in ledger.frame.decisions
+    ]
+
+
+def _result(request: Request, who: Caller, here: str, anyway: bool) -> Response:
+    ledger = who.room.ledger
+    common = frame_of(who, here)
+    return render(
+        request,
+        f"{here}.html",
+        shown=views.standing(who.room, anyway=anyway),
+        made=_decisions(ledger),
+        commitment=draws.commitment(ledger.frame.poll.seed),
+        seeds=ledger.seeds,
+        anyway=anyway,
+        stream=f"{common['base']}/stream",
+        **common,
+    )
+
+
+@pages.get("/p/{slug}/result")
+async def result(request: Request, who: Reader) -> Response:
+    """Show the shares and the decisions."""
+    return _result(request, who, "result", anyway=False)
+
+
+@pages.get("/p/{slug}/board")
+async def board(request: Request, site: Here, who: Organiser) -> Response:
+    """Show how the poll stands."""
+    await finished(site.service.submit(who.room, None))
+    return _result(request, who, "board", anyway="anyway" in request.query_params)
+
+
+@pages.get("/p/{slug}/stream")
+async def stream(site: Here, who: Reader) -> Response:
+    """Tell a page when to look again."""
+    return api.Events(api.stream(site.service, who.room, site.stopped))
+
+
+@pages.post("/p/{slug}/decide")
+async def decide(slug: str, site: Here, who: Organiser, fields: Form) -> Response:
+    """Draw a decision. The form knows its number, so sending it twice draws once."""
+    await api.draw(site.service, who.room, number_in(fields, "number"))
+    return _go(f"/p/{slug}/board")
+
+
+@pages.post("/p/{slug}/cancel")
+async def cancel(slug: str, site: Here, who: Organiser, fields: Form) -> Response:
+    """Cancel a decision."""
+    number, reason = number_in(fields, "number"), fields.get("reason", "").strip()
+    act = partial(acts.cancel, number=number, reason=reason)
+    await finished(site.service.submit(who.room, act))
+    return _go(f"/p/{slug}/board")
+
+
+@pages.get("/p/{slug}/votes.csv")
+async def votes_csv(slug: str, site: Here, who: Organiser) -> Response:
+    """Export the answers that count."""
+    api.check_may_export(who.room)
+    await finished(site.service.submit(who.room, None))
+    with who.room.lock:
+        text = views.votes_csv(who.room.ledger)
+    return api.Csv(text, headers={"Content-Disposition": f'attachment; filename="{slug}.csv"'})
+
+
+# Setup
+
+
+@pages.get("/p/{slug}/setup")
+async def setup_page(request: Request, site: Here, who: Organiser) -> Response:
+    """Show the options, the people and all links."""
+    await finished(site.service.submit(who.room, None))
+    return _setup(request, site, who)
+
+
+def _setup(
+    request: Request, site: Site, who: Caller, error: str = "", status: int = 200
+) -> Response:
+    frame = who.room.ledger.frame
+    join = frame.poll.join_hash and _link(request, site, who, "j", frame.poll)
+    voters = [
+        {"position": v.position, "name": v.name, **(_link(request, site, who, "v", v) or {})}
+        for v in frame.voters
+        if v.state == "active"
+    ]
+    common = frame_of(who, "setup")
+    values = {"error": error, "join": join, "voters": voters, "options": frame.options}
+    return render(request, "setup.html", status, **values, **common)
+
+
+def _link(
+    request: Request, site: Site, who: Caller, kind: str, of: Any
+) -> dict[str, object] | None:
+    """Return a link and its QR code, if the organiser's token makes it."""
+    nonce, stored = (of.join_nonce, of.join_hash) if kind == "j" else (of.nonce, of.token_hash)
+    token = derived(who.token, nonce)
+    if hashed(token) != stored:
+        return None
+    link = site.link(request, kind, token)
+    return {"link": link, "qr": qr_code(link)}
+
+
+@lru_cache(1024)
+def qr_code(text: str) -> Markup:
+    """Return a QR code as a picture in the page."""
+    import segno
+
+    drawn = segno.make(text, error="m").svg_inline(svgclass="qr", lineclass=None, border=3)
+    return Markup(drawn.replace("<svg ", '<svg role="img" aria-label="QR" ', 1))
+
+
+@pages.post("/p/{slug}/setup")
+async def setup(request: Request, site: Here, who: Organiser, fields: Form) -> Response:
+    """Do something as the organiser; what is refused is said above the page."""
+    slug = who.room.ledger.frame.poll.slug
+    if fields.get("act") == "delete":
+        await asyncio.to_thread(site.service.delete, slug)
+        return _go("/")
+    try:
+        await finished(site.service.submit(who.room, _act(who, fields)))
+    except Refused as refusal:
+        return _setup(request, site, who, str(refusal), refusal.status)
+    return _go(f"/p/{slug}/setup")
+
+
+def _act(who: Caller, fields: Mapping[str, str]) -> Callable[[Ledger], Change]:
+    """Return what a form of the setup page asks for."""
+    act, name = fields.get("act", ""), fields.get("name", "").strip()
+    token, nonce = fresh_token(who)
+    if act in ("open", "paused", "closed"):
+        return partial(acts.set_state, state=act)
+    if act == "add-option":
+        return partial(acts.add_options, names=[name])
+    if act in ("retire", "restore"):
+        state = "retired" if act == "retire" else "active"
+        return partial(acts.set_option, position=number_in(fields, "option"), state=state)
+    if act == "add-voter":
+        return partial(acts.add_voter, name=name, token=token, nonce=nonce)
+    if act == "reissue":
+        voter = number_in(fields, "voter")
+        return partial(acts.reissue, voter=voter, token=token, nonce=nonce)
+    if act == "remove":
+        return partial(acts.remove, voter=number_in(fields, "voter"))
+    if act in ("join-on", "join-off"):
+        return partial(acts.set_join, token=token if act == "join-on" else None, nonce=nonce)
+    raise Refused(f"{act!r} is nothing that can be done.", 422)

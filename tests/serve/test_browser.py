@@ -1,0 +1,239 @@
+"""The service in a real browser: an organiser, three voters on phones, and what may go wrong."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from fairduel.serve import draws
+from web import KEY, Made, Web, serving
+
+PHONE = {"width": 390, "height": 844}
+WIDE = {"width": 1100, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    with serving(str(tmp_path_factory.mktemp("browser") / "polls.db")) as made:
+        yield made
+
+
+class Visit:
+    """A browser of somebody's own, with what went wrong in it and what it fetched elsewhere."""
+
+    def __init__(self, browser: Browser, web: Web, size: dict[str, int], **settings: Any) -> None:
+        self.context: BrowserContext = browser.new_context(
+            viewport=size,  # type: ignore[arg-type]
+            base_url=web.url,
+            **settings,
+        )
+        self.context.set_default_timeout(20_000)
+        self.page: Page = self.context.new_page()
+        self.trouble: list[str] = []
+        self.page.on("pageerror", lambda error: self.trouble.append(str(error)))
+        self.page.on("request", lambda request: self._request(web, request.url))
+        self.page.on("console", lambda said: self._console(said.type, said.text))
+
+    def _request(self, web: Web, url: str) -> None:
+        if not url.startswith(web.url):
+            self.trouble.append(url)
+
+    def _console(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning") and "ERR_INTERNET_DISCONNECTED" not in text:
+            self.trouble.append(text)
+
+    def __enter__(self) -> "Visit":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.context.close()
+        if error[0] is None:
+            assert self.trouble == []
+
+
+def vote(page: Page, times: int) -> None:
+    """Tap the upper option some times, each when the pair has changed."""
+    for _ in range(times):
+        n = page.locator("input[name=n]").first.get_attribute("value")
+        page.wait_for_timeout(310)  # taps right after a change are ignored
+        page.locator("button[value=left]").click()
+        page.wait_for_function(
+            "n => { const now = document.querySelector('form[data-quick] input[name=n]');"
+            " return !now || now.value !== n || !document.querySelector('button[value=left]'); }",
+            arg=n,
+        )
+
+
+def test_a_poll_from_the_organiser_to_the_check(browser: Browser, web: Web) -> None:
+    with Visit(browser, web, WIDE) as boss:
+        page = boss.page
+        page.goto(f"/start/{KEY}")
+        page.get_by_label("Title").fill("Lunch on Friday")
+        page.get_by_label("Options, one a line").fill("curry\npizza\nsoup")
+        page.get_by_label("People, one a line").fill("Ann\nBob\nCem")
+        page.get_by_role("button", name="Make the poll").click()
+        page.get_by_role("button", name="Open", exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("(open)")
+        links = re.findall(r"http\S+?/v/[\w-]+", page.content())
+        assert len(links) == 3
+        page.get_by_role("link", name="Board").click()
+        expect(page.get_by_role("status").first).to_contain_text("0 answers of 0 from 3 people")
+
+        with Visit(browser, web, PHONE, has_touch=True) as ann:
+            ann.page.goto(links[0])
+            assert "/v/" not in ann.page.url
+            vote(ann.page, 2)
+            ann.page.wait_for_timeout(310)
+            ann.page.get_by_role("button", name="Undo").click()
+            expect(ann.page.get_by_text("1 answered, about 2 to go")).to_be_visible()
+            vote(ann.page, 2)
+            expect(ann.page.get_by_text("You have answered everything")).to_be_visible()
+        with Visit(browser, web, PHONE) as bob:
+            bob.page.goto(links[1])
+            vote(bob.page, 1)
+            bob.context.set_offline(True)
+            bob.page.wait_for_timeout(310)
+            bob.page.locator("button[value=right]").click()
+            expect(bob.page.get_by_role("alert")).to_be_visible()
+            bob.context.set_offline(False)
+            expect(bob.page.get_by_text("2 answered, about 1 to go")).to_be_visible()
+            vote(bob.page, 1)
+        with Visit(browser, web, PHONE) as cem:  # by keys alone
+            cem.page.goto(links[2])
+            for n, key in ((1, "1"), (2, "0"), (1, "z"), (2, "2"), (3, "s")):
+                cem.page.wait_for_timeout(310)
+                cem.page.keyboard.press(key)
+                expect(cem.page.get_by_text(f"{n} answered")).to_be_visible()
+            cem.page.get_by_role("link", name="My answers").click()
+            assert cem.page.locator("select").count() == 3
+
+        # The board has moved by itself.
+        expect(page.get_by_role("status").first).to_contain_text("8 answers of 3 from 3 people")
+        expect(page.locator("svg.bar").first).to_be_visible()
+        page.get_by_role("button", name="Decide now").click()
+        drawn = page.locator("ol.decisions > li > strong")
+        expect(drawn).to_have_count(1)
+        option = drawn.inner_text()
+        page.get_by_role("link", name="Setup").click()
+        page.get_by_role("button", name="Close").click()
+        page.get_by_role("link", name="Board").click()
+        page.get_by_text("How to check the draws").click()
+        text = page.locator("main").inner_text()
+    slug = re.search(r"/p/([^/]+)/", page.url)
+    assert slug is not None
+    seed = re.search(r"Published seed: ([0-9a-f]{64})", text)
+    assert seed is not None
+    ledger = web.service.room(slug[1]).ledger
+    assert not draws.problems(ledger.frame.decisions, [seed[1]], "even")
+    assert ledger.frame.options[ledger.frame.decisions[0].option].name == option
+
+
+def test_double_taps_answer_once(browser: Browser, web: Web) -> None:
+    made = web.poll()
+    with Visit(browser, web, PHONE) as ann:
+        ann.page.goto(made.data["voters"][0]["link"])
+        ann.page.wait_for_timeout(310)
+        ann.page.locator("button[value=left]").dblclick()
+        expect(ann.page.get_by_text("1 answered")).to_be_visible()
+        ann.page.wait_for_timeout(500)
+        expect(ann.page.get_by_text("1 answered")).to_be_visible()
+
+
+def test_without_scripts_all_works(browser: Browser, web: Web) -> None:
+    made = web.poll(options=["a", "b", "c"])
+    with Visit(browser, web, PHONE, java_script_enabled=False) as ann:
+        ann.page.goto(made.data["voters"][0]["link"])
+        for n in range(1, 4):
+            ann.page.locator("button[value=right]").click()
+            expect(ann.page.get_by_text(f"{n} answered")).to_be_visible()
+        expect(ann.page.get_by_text("You have answered everything")).to_be_visible()
+        ann.page.get_by_role("button", name="Undo").click()
+        expect(ann.page.locator("button[value=left]")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def busy(web: Web) -> Made:
+    """A poll with long names, answers and a decision."""
+    options = [
+        "Rindfleischetikettierungsüberwachungsaufgaben",
+        "soup",
+        "🍜 ramen",
+        "שווארמה",
+        "salad",
+    ]
+    voters = ["Ann", "Bartholomäus-Maximilian von und zu", "<b>Cem</b>", "Dov", "Eve", "Fay"]
+    made = web.poll(options=options, voters=voters, join=True, prompt="What shall we eat?")
+    for voter in range(5):
+        made.vote(voter, 4 + voter, "left" if voter % 2 else "right")
+    with made.organiser() as boss:
+        boss.put(f"{made.path}/decisions/1")
+    made.settled()
+    return made
+
+
+PAGES = {"vote": "", "mine": "/mine", "result": "/result", "board": "/board", "setup": "/setup"}
+
+
+def visit_page(visit: Visit, made: Made, page: str) -> Page:
+    visit.page.goto(made.data["voters"][3]["link"])
+    if page in ("board", "setup"):
+        visit.page.goto(made.data["organiser"]["link"])
+    if page == "new":
+        visit.page.goto(f"/start/{KEY}")
+    elif page == "join":
+        visit.page.goto(made.data["join"]["link"])
+    else:
+        visit.page.goto(f"/p/{made.slug}{PAGES[page]}")
+    return visit.page
+
+
+@pytest.mark.parametrize("page", [*PAGES, "new", "join"])
+def test_pages_are_accessible_and_fit_narrow_screens(
+    browser: Browser, web: Web, busy: Made, page: str
+) -> None:
+    size = {"width": 320, "height": 640}
+    with Visit(browser, web, size) as somebody:
+        shown = visit_page(somebody, busy, page)
+        assert shown.evaluate("document.documentElement.scrollWidth") == 320
+        shown.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        assert shown.evaluate("document.documentElement.scrollWidth") == 320
+        for scheme in ("light", "dark"):
+            shown.emulate_media(color_scheme=scheme)
+            found = Axe().run(shown)
+            assert found.violations_count == 0, found.generate_report()
+
+
+def test_dark_pages_are_dark(browser: Browser, web: Web, busy: Made) -> None:
+    shades = {}
+    for scheme in ("light", "dark"):
+        with Visit(browser, web, PHONE, color_scheme=scheme) as somebody:
+            page = visit_page(somebody, busy, "vote")
+            shades[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert shades["light"] == "rgb(255, 255, 255)"
+    assert shades["dark"] == "rgb(18, 23, 28)"
+
+
+def test_scripts_in_names_do_not_run(browser: Browser, web: Web) -> None:
+    nasty = ["<img src=x onerror=alert(1)>", "<script>alert(1)</script>", "plain"]
+    made = web.poll(title=nasty[0], options=nasty, voters=nasty)
+    with Visit(browser, web, PHONE) as somebody:
+        asked: list[str] = []
+        somebody.page.on("dialog", lambda dialog: asked.append(dialog.message))
+        somebody.page.goto(made.data["voters"][0]["link"])
+        expect(somebody.page.get_by_role("heading", level=1)).to_have_text(nasty[0])
+        vote(somebody.page, 3)
+        somebody.page.goto(made.data["organiser"]["link"])
+        expect(somebody.page.get_by_text(nasty[1]).first).to_be_visible()
+        assert asked == []
+
+
+def test_keys_do_not_disturb_typing(browser: Browser, web: Web) -> None:
+    made = web.poll()
+    with Visit(browser, web, PHONE) as boss:
+        boss.page.goto(made.data["organiser"]["link"])
+        boss.page.get_by_label("Name").fill("")
+        boss.page.get_by_label("Name").press_sequentially("z1 s")
+        assert boss.page.get_by_label("Name").input_value() == "z1 s"

@@ -1,0 +1,417 @@
+"""The pages without scripts: what people can do, what is refused, and how large they are."""
+
+import gzip
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from fairduel.serve import messages
+from fairduel.serve.access import Limits
+from fairduel.serve.pages import FOLDER
+from html_elements import Elements
+from web import KEY, Made, Web, serving
+
+LARGEST = 15_000  # bytes of a page with all it fetches
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    with serving(str(tmp_path_factory.mktemp("pages") / "polls.db")) as made:
+        yield made
+
+
+class Person(httpx.Client):
+    """Somebody with a browser that knows no scripts."""
+
+    def __init__(self, web: Web, **headers: str) -> None:
+        headers = {"Sec-Fetch-Site": "same-origin", **headers}
+        super().__init__(base_url=web.url, headers=headers, follow_redirects=True, timeout=30)
+
+    def see(self, path: str, status: int = 200) -> str:
+        answer = self.get(path)
+        assert answer.status_code == status, answer.text
+        return answer.text
+
+    def fill(self, path: str, status: int = 200, **fields: Any) -> str:
+        answer = self.post(path, data=fields)
+        assert answer.status_code == status, answer.text
+        return answer.text
+
+
+class Closed(Elements):
+    EMPTY = Elements.EMPTY | {"input", "link"}
+
+
+def local(link: str) -> str:
+    return urlsplit(link).path
+
+
+@pytest.fixture
+def ann(web: Web, made: Made) -> Iterator[Person]:
+    with Person(web) as person:
+        person.see(local(made.data["voters"][0]["link"]))
+        yield person
+
+
+@pytest.fixture
+def boss(web: Web, made: Made) -> Iterator[Person]:
+    with Person(web) as person:
+        person.see(local(made.data["organiser"]["link"]))
+        yield person
+
+
+@pytest.fixture
+def made(web: Web) -> Made:
+    return web.poll(join=True)
+
+
+def test_a_poll_is_made_shared_and_voted_in_without_scripts(web: Web) -> None:
+    with Person(web) as boss:
+        assert "fairduel serve" in boss.see("/")
+        boss.see("/new", 401)
+        assert "<form" in boss.see(f"/start/{KEY}")
+        page = boss.fill(
+            "/new",
+            title="Lunch",
+            options="curry\n pizza \n\nsoup",
+            voters="ann\nbob",
+            welfare="nash",
+        )
+        assert "Lunch" in page
+        links = re.findall(r"<code>(http\S+/v/\S+?)</code>", page)
+        assert len(links) == 2
+        assert page.count('aria-label="QR"') == 2
+        base = str(boss.get("/new").url).replace("/new", "")
+        slug = re.search(r'action="/p/([^/"]+)/setup"', page)
+        assert slug is not None
+        boss.fill(f"/p/{slug[1]}/setup", act="open")
+        with Person(web) as ann:
+            page = ann.see(local(links[0]))
+            for n in (1, 2, 3):
+                assert f'name="n" value="{n}"' in page
+                page = ann.fill(f"/p/{slug[1]}/vote", n=n, answer="left")
+            assert "You have answered everything" in page
+            page = ann.fill(f"/p/{slug[1]}/undo", n=3)
+            assert 'name="n" value="3"' in page
+            ann.fill(f"/p/{slug[1]}/vote", n=3, answer="tie")
+            assert page.count(base) == 0
+        boss.fill(f"/p/{slug[1]}/decide", number=1)
+        page = boss.fill(f"/p/{slug[1]}/decide", number=1)  # again, as by a double click
+        assert page.count("<li value=") == 1
+        page = boss.fill(f"/p/{slug[1]}/cancel", number=1, reason="it rained")
+        assert "it rained" in page
+        boss.fill(f"/p/{slug[1]}/setup", act="closed")
+        assert "seed" in boss.see(f"/p/{slug[1]}/board")
+
+
+def test_a_wrong_form_comes_back_as_it_was(web: Web) -> None:
+    with Person(web) as boss:
+        boss.see(f"/start/{KEY}")
+        page = boss.fill("/new", 422, title="Lunch", options="soup\nsoup", secret="on")
+        assert "both called" in page
+        assert 'value="Lunch"' in page
+        assert "soup\nsoup" in page
+        assert re.search(r'name="secret" checked', page)
+
+
+def test_people_join_by_one_link(web: Web, made: Made) -> None:
+    with Person(web) as dov:
+        page = dov.see(local(made.data["join"]["link"]))
+        assert "Lunch" in page
+        base = f"/p/{made.slug}"
+        assert "both called" in dov.fill(f"{base}/join", 422, name="ann")
+        page = dov.fill(f"{base}/join", name=" dov ")
+        own = re.search(r"<code>(http\S+/v/\S+?)</code>", page)
+        assert own is not None
+        assert 'name="n" value="1"' in dov.see(base)
+        with Person(web) as elsewhere:
+            assert 'name="n" value="1"' in elsewhere.see(local(own[1]))
+
+
+def test_own_answers_are_seen_changed_and_forgotten(web: Web, made: Made, ann: Person) -> None:
+    base = f"/p/{made.slug}"
+    made.vote(0, 6)
+    made.settled()
+    page = ann.see(f"{base}/mine")
+    assert page.count("<select") == 6
+    assert "of what your favourite every time would give you" in page
+    page = ann.fill(f"{base}/vote", n=2, answer="tie", back="mine")
+    assert page.count('value="tie" selected') == 1
+    assert "Nothing is kept about you" in ann.fill(f"{base}/forget")
+    ann.see(base, 401)
+    room = web.service.room(made.slug)
+    assert room.ledger.frame.voters[0].name == ""
+    assert not room.ledger.wins.any()
+
+
+def test_the_board_and_the_result(made: Made, ann: Person, boss: Person) -> None:
+    base = f"/p/{made.slug}"
+    made.vote(0, 2)
+    made.settled()
+    page = boss.see(f"{base}/board")
+    assert "Too early to say" in page
+    assert "Chance" not in page
+    assert "%</td>" in boss.see(f"{base}/board?anyway=1")
+    assert "Too early to say" in ann.see(f"{base}/result")
+    made.vote(1, 6)
+    made.vote(0, 4)
+    made.settled()
+    page = boss.see(f"{base}/board")
+    assert "12 answers of 2 from 3 people" in page
+    assert "no answer yet" in page  # cem
+    assert page.count('class="bar"') == 4 + 2
+    assert "%</td>" in ann.see(f"{base}/result")
+    assert "user,left,right,winner" in boss.see(f"{base}/votes.csv")
+
+
+def test_the_organiser_sets_up(web: Web, made: Made, boss: Person) -> None:
+    base = f"/p/{made.slug}"
+    assert "stew" in boss.fill(f"{base}/setup", act="add-option", name="stew")
+    assert "taken out" in boss.fill(f"{base}/setup", act="retire", option=4)
+    assert "taken out" not in boss.fill(f"{base}/setup", act="restore", option=4)
+    page = boss.fill(f"{base}/setup", act="add-voter", name="dov")
+    links = re.findall(r"<code>(http\S+/v/\S+?)</code>", page)
+    assert len(links) == 4
+    page = boss.fill(f"{base}/setup", act="reissue", voter=3)
+    again = re.findall(r"<code>(http\S+/v/\S+?)</code>", page)
+    assert again[:3] == links[:3]
+    assert again[3] != links[3]
+    with Person(web) as dov:
+        dov.see(local(links[3]), 401)
+        dov.see(local(again[3]))
+    assert "dov" not in boss.fill(f"{base}/setup", act="remove", voter=3)
+    assert "/j/" not in boss.fill(f"{base}/setup", act="join-off")
+    assert "/j/" in boss.fill(f"{base}/setup", act="join-on")
+    assert "paused" in boss.fill(f"{base}/setup", act="paused")
+    assert "both called" in boss.fill(f"{base}/setup", 422, act="add-option", name="soup")
+    boss.fill(f"{base}/setup", 422, act="explode")
+    boss.fill(f"{base}/setup", 422, act="retire", option="x")
+    boss.fill(f"{base}/setup", act="delete")
+    boss.see(f"{base}/board", 401)
+
+
+def test_a_poll_that_is_not_open_says_so(web: Web, made: Made, ann: Person, boss: Person) -> None:
+    base = f"/p/{made.slug}"
+    boss.fill(f"{base}/setup", act="paused")
+    assert "paused" in ann.see(base)
+    ann.fill(f"{base}/vote", 409, n=1, answer="left")
+    boss.fill(f"{base}/setup", act="closed")
+    assert "closed" in ann.see(base)
+
+
+# Who may do what
+
+
+def test_voters_do_not_get_to_the_organisers_pages(made: Made, ann: Person) -> None:
+    base = f"/p/{made.slug}"
+    for page in ("board", "setup", "votes.csv"):
+        ann.see(f"{base}/{page}", 401)
+    ann.fill(f"{base}/setup", 401, act="closed")
+    ann.fill(f"{base}/decide", 401, number=1)
+    ann.fill(f"{base}/cancel", 401, number=1, reason="x")
+
+
+def test_links_of_other_polls_open_nothing_here(web: Web, made: Made) -> None:
+    other = web.poll()
+    with Person(web) as person:
+        person.see(local(other.data["voters"][0]["link"]))
+        token = other.data["voters"][0]["token"]
+        person.cookies.set("fairduel_v", token, path=f"/p/{made.slug}")
+        person.see(f"/p/{made.slug}", 403)
+        person.cookies.set("fairduel_o", token, path=f"/p/{made.slug}")
+        person.see(f"/p/{made.slug}/board", 403)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {},
+    ],
+)
+def test_forms_from_elsewhere_are_refused(web: Web, made: Made, headers: dict[str, str]) -> None:
+    with Person(web) as ann:
+        ann.see(local(made.data["voters"][0]["link"]))
+        del ann.headers["Sec-Fetch-Site"]
+        before = web.service.room(made.slug).ledger.seq
+        for path in ("vote", "undo", "forget"):
+            answer = ann.post(
+                f"/p/{made.slug}/{path}", data={"n": 1, "answer": "left"}, headers=headers
+            )
+            assert answer.status_code == 403
+        assert web.service.room(made.slug).ledger.seq == before
+        ours = {"Origin": web.url}
+        answer = ann.post(f"/p/{made.slug}/vote", data={"n": 1, "answer": "left"}, headers=ours)
+        assert answer.status_code == 200
+
+
+def test_previews_of_links_vote_nothing(web: Web, made: Made) -> None:
+    link = local(made.data["voters"][0]["link"])
+    with Person(web) as robot:
+        for _ in range(3):
+            robot.see(link)
+    assert not web.service.room(made.slug).ledger.wins.any()
+
+
+def test_cookies_are_for_one_poll_and_no_script(web: Web, made: Made) -> None:
+    with Person(web) as ann:
+        answer = ann.get(local(made.data["voters"][0]["link"]), follow_redirects=False)
+    assert answer.status_code == 303
+    assert answer.headers["location"] == f"/p/{made.slug}"
+    cookie = answer.headers["set-cookie"]
+    for part in ("HttpOnly", "SameSite=lax", f"Path=/p/{made.slug}"):
+        assert part in cookie
+    assert "Secure" not in cookie
+
+
+def test_cookies_are_secure_behind_https(tmp_path: Path) -> None:
+    with serving(str(tmp_path / "polls.db"), base_url="https://polls.example") as web:
+        made = web.poll()
+        with Person(web) as ann:
+            link = local(made.data["voters"][0]["link"])
+            assert "Secure" in ann.get(link, follow_redirects=False).headers["set-cookie"]
+
+
+def test_joining_is_limited(tmp_path: Path) -> None:
+    with serving(str(tmp_path / "polls.db"), Limits(links_per_minute=3)) as web:
+        made = web.poll(join=True)
+        with Person(web) as crowd:
+            crowd.see(local(made.data["join"]["link"]))
+            crowd.fill(f"/p/{made.slug}/join", name="a")
+            crowd.fill(f"/p/{made.slug}/join", name="b")
+            crowd.fill(f"/p/{made.slug}/join", 429, name="c")
+
+
+# Words
+
+
+NASTY = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "{{ 7 * 7 }}",
+    "שלום עולם",
+    "🍜 & 🥗",
+    "' OR 1=1 --",
+    "a" * 120,
+]
+
+
+def test_names_are_shown_as_text(web: Web) -> None:
+    made = web.poll(title=NASTY[0], prompt=NASTY[1], options=NASTY, voters=NASTY)
+    made.vote(0, 21)
+    made.settled()
+    with Person(web) as person:
+        pages = [person.see(local(made.data["organiser"]["link"]))]
+        base = f"/p/{made.slug}"
+        pages += [person.see(f"{base}/board?anyway=1")]
+        pages += [person.see(local(made.data["voters"][1]["link"]))]
+        with Person(web) as first:
+            first.see(local(made.data["voters"][0]["link"]))
+            pages += [first.see(f"{base}/{page}") for page in ("mine", "result")]
+        for page in pages:
+            assert "<script>alert" not in page
+            assert "<img" not in page
+            assert "49" not in re.findall(r"<strong>(.*?)</strong>|<th scope=\"row\">(.*?)<", page)
+        assert all(name in pages[0] for name in NASTY[2:5] if "&" not in name)
+
+
+def test_secret_polls_name_nobody_on_the_board(web: Web) -> None:
+    made = web.poll(voters=[f"person{d}" for d in range(6)], secret=True)
+    for voter in range(6):
+        made.vote(voter, 4)
+    made.settled()
+    with Person(web) as boss:
+        boss.see(local(made.data["organiser"]["link"]))
+        page = boss.see(f"/p/{made.slug}/board?anyway=1")
+        assert "person" not in page.replace("person-", "")
+        assert "votes.csv" not in page
+        boss.see(f"/p/{made.slug}/votes.csv", 403)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("de-DE,de;q=0.9,en;q=0.8", "de"),
+        ("fr,en;q=0.5,de;q=0.4", "en"),
+        ("fr", "en"),
+        ("", "en"),
+        ("en;q=x,de", "de"),
+    ],
+)
+def test_the_browser_chooses_the_language(accepted: str, language: str) -> None:
+    assert messages.preferred(accepted) == language
+
+
+def test_people_choose_the_language_and_it_stays(web: Web, made: Made) -> None:
+    with Person(web, **{"Accept-Language": "de"}) as ann:
+        page = ann.see(local(made.data["voters"][0]["link"]))
+        assert '<html lang="de">' in page
+        assert "Was magst du lieber?" in page
+        base = f"/p/{made.slug}"
+        assert "Which do you like better?" in ann.see(f"{base}?lang=en")
+        assert "Which do you like better?" in ann.see(base)
+        assert "Dieser Link" not in ann.see(f"{base}/board", 401)
+        assert '<html lang="en">' in ann.see(f"{base}?lang=xx")
+
+
+def test_catalogues_have_the_same_messages_with_the_same_gaps() -> None:
+    def gaps(text: str) -> set[str | None]:
+        return {name for _, name, _, _ in string.Formatter().parse(text)} - {None}
+
+    first, *others = messages.catalogues().values()
+    assert others
+    for other in others:
+        assert list(first) == list(other)
+        assert {key: gaps(text) for key, text in first.items()} == {
+            key: gaps(text) for key, text in other.items()
+        }
+
+
+def test_every_message_is_used_and_every_one_used_is_there() -> None:
+    sources = [*(FOLDER / "templates").iterdir(), FOLDER / "pages.py"]
+    text = "\n".join(file.read_text() for file in sources)
+    used = set(re.findall(r"""\bt\(["']([a-z_0-9]+)["']""", text))
+    used |= set(re.findall(r'say\([^"]*"([a-z_0-9]+)"', text))
+    used |= set(re.findall(r'\("([a-z]+)", (?:base|f")', text))  # the links of a page
+    used.discard("state_")  # its end depends
+    known = set(messages.catalogues()["en"])
+    assert used <= known
+    made_up = {key for key in known if key.startswith(("error_", "state_"))}
+    assert known - used - made_up == set()
+
+
+# Sizes
+
+
+@pytest.mark.parametrize("page", ["", "/mine", "/result"])
+def test_voters_pages_are_small(made: Made, ann: Person, page: str) -> None:
+    made.vote(0, 6)
+    made.settled()
+    text = ann.get(f"/p/{made.slug}{page}").text
+    fetched = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', text))
+    assert len(fetched) == 3
+    total = len(text.encode()) + sum(len(ann.get(address).content) for address in fetched)
+    assert total < LARGEST
+    assert len(gzip.compress((FOLDER / "static" / "poll.js").read_bytes())) < 1500
+
+
+@pytest.mark.parametrize("page", ["", "/mine", "/result"])
+def test_pages_are_well_formed_and_fetch_nothing_from_elsewhere(
+    made: Made, ann: Person, page: str
+) -> None:
+    text = ann.get(f"/p/{made.slug}{page}").text
+    Closed(text)
+    addresses = re.findall(r'(?:src|href|action)="([^"]*)"', text)
+    assert addresses
+    assert not [to for to in addresses if re.match(r"(?:[a-z]+:)?//", to)]
+    assert "style=" not in text
+    assert not re.search(r"\son[a-z]+=", text)
