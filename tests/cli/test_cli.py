@@ -83,7 +83,8 @@ def helps() -> list[str]:
 
 def examples() -> list[str]:
     lines = [line.strip() for text in helps() for line in text.splitlines()]
-    return [line for line in lines if re.search(r"(^|\| )fairduel ", line)]
+    found = [line for line in lines if re.search(r"(^|\| )fairduel ", line)]
+    return [line for line in found if "fairduel serve" not in line]  # tests/cli/test_serve.py
 
 
 def test_every_help_has_an_example() -> None:
@@ -118,6 +119,7 @@ def test_help_is_for_people() -> None:
         "Usage: fairduel compare [OPTIONS] [GRID.toml]",
         "Usage: fairduel solve [OPTIONS] FILE",
         "Usage: fairduel reproduce [OPTIONS] NAME...",
+        "Usage: fairduel serve [OPTIONS]",
     ]
     assert "\n  NAME...  table1, " in helps()[5]
     assert "--install-completion" in helps()[0]
@@ -177,7 +179,7 @@ def test_version(run: Run) -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    heavy = {"numba", "scipy", "matplotlib", "pyarrow", "rich.progress"}
+    heavy = {"numba", "scipy", "matplotlib", "pyarrow", "rich.progress", "fastapi", "psycopg"}
     code = (
         "import sys; from fairduel.cli import run; run(['simulate', '--help']);"
         f"sys.exit(repr(sorted({heavy!r} & set(sys.modules))))"

@@ -237,3 +237,15 @@ def test_keys_do_not_disturb_typing(browser: Browser, web: Web) -> None:
         boss.page.get_by_label("Name").fill("")
         boss.page.get_by_label("Name").press_sequentially("z1 s")
         assert boss.page.get_by_label("Name").input_value() == "z1 s"
+
+
+def test_qr_codes_are_large_enough_to_scan(browser: Browser, web: Web, busy: Made) -> None:
+    with Visit(browser, web, PHONE) as boss:
+        page = visit_page(boss, busy, "setup")
+        code = page.locator("svg.qr").first
+        box, drawn = code.bounding_box(), code.locator("path").bounding_box()
+        assert box is not None
+        assert drawn is not None
+        assert box["width"] == pytest.approx(box["height"], abs=1)
+        assert drawn["width"] > 140
+        assert drawn["width"] > 0.8 * box["width"]

@@ -17,7 +17,9 @@ from fairduel.cli.compare import compare
 from fairduel.cli.fit import fit
 from fairduel.cli.help import Command
 from fairduel.cli.output import fail
+from fairduel.cli.poll import poll
 from fairduel.cli.reproduce import reproduce
+from fairduel.cli.serve import serve
 from fairduel.cli.simulate import simulate
 from fairduel.cli.solve import solve
 from fairduel.errors import InputError
@@ -41,8 +43,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help can be piped, and its examples copied
 )
-for command in (fit, simulate, compare, solve, reproduce):
+for command in (fit, simulate, compare, solve, reproduce, serve):
     app.command(cls=Command)(command)
+app.add_typer(poll, name="poll")
 
 
 def run(arguments: list[str]) -> int:

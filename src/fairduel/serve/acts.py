@@ -293,6 +293,17 @@ def reissue(ledger: Ledger, voter: int, token: str, nonce: str = "") -> Change:
     return Change((Event("reissued", {"voter": voter}),), voters=(changed,))
 
 
+def new_links(ledger: Ledger, organiser: str) -> Change:
+    """Make all links anew from another token of the organiser. The old ones open nothing."""
+    poll, nonce = ledger.frame.poll, new_token()
+    fields: dict[str, Any] = {"organiser_hash": hashed(organiser)}
+    if poll.join_hash is not None:
+        fields |= {"join_hash": hashed(derived(organiser, nonce)), "join_nonce": nonce}
+    there = [voter for voter in ledger.frame.voters if voter.state == "active"]
+    voters = tuple(_invited(voter.position, voter.name, organiser) for voter in there)
+    return Change((Event("links"),), poll=fields, voters=voters)
+
+
 def set_join(ledger: Ledger, token: str | None, nonce: str = "") -> Change:
     """Set a new link for everybody, or take it away."""
     fields = {"join_hash": None if token is None else hashed(token), "join_nonce": nonce}

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -26,29 +25,26 @@ REST = 3.0  # times as long as the last computation took
 TICK = 0.02  # seconds
 
 
-class Advice(Protocol):
-    """What the learner says of sums; ``fairduel.live.advice`` describes the fields."""
+@dataclass(frozen=True)
+class Advice:
+    """What the learner says of sums of D voters and K options.
 
-    @property
-    def policy(self) -> Floats: ...
-    @property
-    def worth(self) -> Floats: ...
-    @property
-    def utilities(self) -> Floats: ...
-    @property
-    def low(self) -> Floats: ...
-    @property
-    def high(self) -> Floats: ...
-    @property
-    def favourites(self) -> Ints: ...
-    @property
-    def share(self) -> float: ...
-    @property
-    def share_low(self) -> float: ...
-    @property
-    def share_high(self) -> float: ...
-    @property
-    def ten_more(self) -> float: ...
+    policy: (K,) shares. worth: (D, K, K) what a voter's answer on a pair is worth; symmetric.
+    utilities, low, high: (D,) what voters get, and an interval of 95 %. favourites: (D,) the
+    options they like best, -1 where unknown. share, share_low, share_high: how much of the best
+    welfare the policy is expected to keep. ten_more: what ten more answers of each would add.
+    """
+
+    policy: Floats
+    worth: Floats
+    utilities: Floats
+    low: Floats
+    high: Floats
+    favourites: Ints
+    share: float
+    share_low: float
+    share_high: float
+    ten_more: float
 
 
 Advise = Callable[..., Advice]

@@ -480,7 +480,9 @@ def qr_code(text: str) -> Markup:
     """Return a QR code as a picture in the page."""
     import segno
 
-    drawn = segno.make(text, error="m").svg_inline(svgclass="qr", lineclass=None, border=3)
+    drawn = segno.make(text, error="m").svg_inline(
+        svgclass="qr", lineclass=None, border=3, omitsize=True
+    )
     return Markup(drawn.replace("<svg ", '<svg role="img" aria-label="QR" ', 1))
 
 

@@ -354,6 +354,15 @@ def _decision(row: Row) -> Decision:
 
 def _column(name: str) -> str:
     """Return the name of a column of a poll; it stands in the statement as it is."""
-    if name not in ("title", "prompt", "state", "settings", "seed", "join_hash", "join_nonce"):
+    if name not in (
+        "title",
+        "prompt",
+        "state",
+        "settings",
+        "seed",
+        "organiser_hash",
+        "join_hash",
+        "join_nonce",
+    ):
         raise KeyError(name)
     return name

@@ -1,0 +1,111 @@
+"""A server in this process, until it is stopped."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import re
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+from urllib.parse import urlsplit
+
+from fairduel._arrays import Floats
+from fairduel._checks import number_within, whole_number
+from fairduel.errors import InputError
+from fairduel.serve.acts import new_token
+from fairduel.serve.advisor import Advice
+from fairduel.serve.service import Service
+from fairduel.serve.storage import Database, StorageError, open_database
+
+KEEP_ALIVE = 75  # seconds: people think longer than the usual 5
+_TOKEN = re.compile(r"/(o|v|j|start)/[^/?\s\"]+")
+
+
+def serve(
+    where: str,
+    host: str,
+    port: int,
+    *,
+    base_url: str | None,
+    votes_per_second: float,
+    migrate: bool,
+    say: Callable[[str], Any],
+) -> None:
+    """Serve the polls of a database until Ctrl-C or a signal; ``say`` gets the link."""
+    import uvicorn
+
+    from fairduel.serve.access import Limits
+    from fairduel.serve.app import create_app
+
+    whole_number("the port", port, 0, 65535)
+    number_within("the vote rate", votes_per_second, "above 0", 1e-9, float("inf"))
+    if base_url is not None and urlsplit(base_url).scheme not in ("http", "https"):
+        raise InputError(f"the base URL is {base_url!r}: give one like https://polls.example.")
+    listening = listen(host, port)
+    with listening:
+        service = Service(ready(where, confirmed=migrate), learner)
+        key = new_token()
+        service.add_key(key)
+        app = create_app(service, base_url=base_url, limits=Limits(votes_per_second))
+        config = uvicorn.Config(
+            app,
+            timeout_keep_alive=KEEP_ALIVE,
+            timeout_graceful_shutdown=5,
+            access_log=False,
+            log_level="warning",
+        )
+        mask_tokens(logging.getLogger("uvicorn.error"), logging.getLogger("uvicorn.access"))
+        say(f"open {outside(base_url, listening)}/start/{key} to make a poll; Ctrl-C stops")
+        with suppress(KeyboardInterrupt):  # raised again when all is done
+            uvicorn.Server(config).run(sockets=[listening])
+        say("stopped")
+
+
+def learner(wins: Floats, **settings: Any) -> Advice:
+    """Advise by the package's own learner. The first call loads and perhaps compiles it."""
+    said = import_module("fairduel.live.advice").advise(wins, **settings)
+    return Advice(*(getattr(said, field.name) for field in dataclasses.fields(Advice)))
+
+
+def ready(where: str, *, confirmed: bool = False) -> Database:
+    """Return a database whose tables are up to date."""
+    database = open_database(where)
+    try:
+        database.migrate(confirmed=confirmed)
+    except StorageError as error:
+        raise InputError(f"cannot use {database}: {error}: give another with --db.") from error
+    return database
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take a port, which is an error now rather than later."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise InputError(
+            f"cannot listen at {host} port {port}: {error.strerror}: give another --host or --port."
+        ) from error
+
+
+def outside(base_url: str | None, listening: socket.socket) -> str:
+    """Return the address that people open."""
+    if base_url is not None:
+        return base_url.rstrip("/")
+    host, port = listening.getsockname()[:2]
+    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+
+
+def mask_tokens(*loggers: logging.Logger) -> None:
+    """Keep tokens out of logs."""
+
+    def mask(record: logging.LogRecord) -> bool:
+        record.msg, record.args = _TOKEN.sub(r"/\1/***", record.getMessage()), ()
+        return True
+
+    for logger in loggers:
+        logger.addFilter(mask)
