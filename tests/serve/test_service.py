@@ -382,6 +382,39 @@ def test_a_commit_whose_end_is_unknown_is_found_on_disk(
     assert room.ledger.sheets[0].counted == 1
 
 
+def test_a_full_disk_is_refused_and_then_goes_on(tmp_path: Any) -> None:
+    database = open_database(str(tmp_path / "polls.db"))
+    database.migrate()
+    limits: list[Connection] = []
+
+    class Small(Faulty):
+        def connect(self) -> Connection:
+            connection = super().connect()
+            limits.append(connection)
+            return connection
+
+    small = Small(database)
+    service = Service(small, advise)
+    service.start()
+    people = [f"p{d}" for d in range(400)]
+    room = new_room(service, frame(people=people))
+    service.ask(room, 0).result()
+    for connection in limits:
+        connection.rows("PRAGMA max_page_count = 1")  # as many as there are
+    small.broken = lambda sql: sql == "CONNECT"
+    failures = [service.ask(room, voter).exception() for voter in range(1, 400)]
+    assert "full" in str(next(filter(None, failures)))
+    assert {type(failure) for failure in failures} == {type(None), StorageError}
+    asked = sum(bool(sheet.questions) for sheet in room.ledger.sheets)
+    assert 0 < asked < 400
+    small.broken = lambda sql: False
+    for voter in range(400):
+        service.ask(room, voter).result()
+    service.stop()
+    assert on_disk(database, room) == []  # and the log has no gap
+    assert all(len(sheet.questions) == 1 for sheet in room.ledger.sheets)
+
+
 def test_stopping_finishes_what_waits(database: Database) -> None:
     service = Service(database, advise)
     service.start()
