@@ -154,7 +154,8 @@ def answer(ledger: Ledger, voter: int, n: int, said: str, worth: Floats | None =
     question = _answerable(ledger, voter, n)
     if ledger.sheets[voter].answers[n - 1] == said:
         return Change()
-    if not {question.left, question.right} <= set(ledger.options):
+    states = {ledger.frame.options[k].state for k in (question.left, question.right)}
+    if states != {"active"}:
         raise Refused("one of the two options has been taken out: answer the next question.")
     vote = Vote(voter, n, cast(Answer, said))
     if any(other.n != n for other in ledger.waiting(voter)):

@@ -80,8 +80,8 @@ class Site:
         return f"{self.base_url or str(request.base_url).rstrip('/')}/{kind}/{token}"
 
 
-def site_of(request: Request) -> Site:
-    """Return the server that a request came to."""
+async def site_of(request: Request) -> Site:
+    """Return the server that a request came to. (Async, since others are run in a thread.)"""
     site: Site = request.app.state.site
     return site
 

@@ -21,12 +21,13 @@ class Sheet:
 
     questions: list[Question] = field(default_factory=list)
     answers: list[Answer | None] = field(default_factory=list)
+    open: set[int] = field(default_factory=set)  # numbers of the questions without an answer
     counted: int = 0  # answers that add to the sums
 
     def last_answered(self) -> int | None:
         """Return the number of the last question with an answer, skipped ones too."""
-        said = [n for n, answer in enumerate(self.answers, 1) if answer is not None]
-        return said[-1] if said else None
+        places = range(len(self.questions), 0, -1)
+        return next((n for n in places if n not in self.open), None)
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class Ledger:
             sheet = self.sheets[entry.voter]
             sheet.questions.append(entry)
             sheet.answers.append(None)
+            sheet.open.add(entry.n)
             self._count_asked(entry, 1)
         elif entry.kind in ("removed", "forgot"):
             self._leave(entry)
@@ -91,6 +93,10 @@ class Ledger:
         before = sheet.answers[vote.n - 1]
         after = None if vote.answer == "undo" else vote.answer
         sheet.answers[vote.n - 1] = after
+        if after is None:
+            sheet.open.add(vote.n)
+        else:
+            sheet.open.discard(vote.n)
         question = sheet.questions[vote.n - 1]
         sheet.counted += _add(self.wins[vote.voter], question, after, 1.0)
         sheet.counted -= _add(self.wins[vote.voter], question, before, -1.0)
@@ -158,9 +164,10 @@ class Ledger:
 
     def waiting(self, voter: int) -> Iterator[Question]:
         """Yield the questions that wait for a voter's answer, and that still can be answered."""
-        sheet, options = self.sheets[voter], set(self.options)
-        for question, answer in zip(sheet.questions, sheet.answers, strict=True):
-            if answer is None and question.left in options and question.right in options:
+        sheet, options = self.sheets[voter], self.frame.options
+        for n in sorted(sheet.open):
+            question = sheet.questions[n - 1]
+            if options[question.left].state == options[question.right].state == "active":
                 yield question
 
     def current(self, voter: int) -> Question | None:

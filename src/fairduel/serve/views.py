@@ -79,7 +79,8 @@ class Progress:
 def progress(ledger: Ledger, voter: int) -> Progress:
     """Return how far a voter has come; skipped questions count as well."""
     K = len(ledger.options)
-    said = sum(answer is not None for answer in ledger.sheets[voter].answers)
+    sheet = ledger.sheets[voter]
+    said = len(sheet.questions) - len(sheet.open)
     return Progress(said, min(round(PER_OPTION * K), K * (K - 1) // 2))
 
 
