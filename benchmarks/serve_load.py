@@ -31,8 +31,10 @@ from pydantic import BaseModel
 from cluster import cluster, programs
 from fairduel.serve.acts import new_poll
 from fairduel.serve.records import Change, Question, Vote
+from fairduel.serve.run import learner
 from fairduel.serve.service import Service
 from fairduel.serve.sqlite import SQLite
+from fairduel.welfare import Nash
 
 EAGER = 64  # voters who do not think
 THINK = 4.0  # seconds
@@ -182,6 +184,7 @@ def crowd(server: Server, people: int, seconds: float) -> None:
 
 def beside_a_learner(folder: Path, seconds: float) -> None:
     """Vote in a small poll, alone and while the learner works on a large one."""
+    learner(np.zeros((2, 3, 3)), welfare=Nash())  # its kernels are compiled, for the server too
     for busy in (0, BUSY):
         with serving(str(folder / f"beside-{busy}.db"), learning=bool(busy)) as server:
             small, waits, ignored = make_poll(server, 4), [], []  # type: ignore[var-annotated]
@@ -189,7 +192,7 @@ def beside_a_learner(folder: Path, seconds: float) -> None:
             end = time.monotonic() + seconds
             if busy:
                 large = make_poll(server, busy)
-                first = time.monotonic() + 90  # for the kernels to compile
+                first = time.monotonic() + 3 * THINK  # for the learner to be loaded
                 asyncio.run(all_of(voters_of(server, large, thinking, first, ignored)))
                 end = time.monotonic() + seconds
                 voters += voters_of(server, large, thinking, end, ignored)

@@ -1,8 +1,6 @@
 """fairduel poll: a whole poll from the command line, beside a server or without."""
 
 import re
-import sys
-import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import pytest
 import fake_advice
 from fairduel import cli
 from fairduel.cli.poll import poll
+from fairduel.serve import run as server
 from web import serving
 
 Run = Callable[..., str]
@@ -20,9 +19,7 @@ Run = Callable[..., str]
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a command in an empty folder, and return what it printed."""
     monkeypatch.chdir(tmp_path)
-    learner = types.ModuleType("advice")
-    learner.advise = fake_advice.advise  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "fairduel.live.advice", learner)
+    monkeypatch.setattr(server, "learner", fake_advice.advise)
 
     def run_it(*arguments: str, code: int = 0) -> str:
         done = cli.run(["poll", *arguments])

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import re
 import socket
+import threading
 from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
+
+import numpy as np
 
 from fairduel._arrays import Floats
 from fairduel._checks import number_within, whole_number
@@ -58,6 +59,7 @@ def serve(
             log_level="warning",
         )
         mask_tokens(logging.getLogger("uvicorn.error"), logging.getLogger("uvicorn.access"))
+        threading.Thread(target=warm, name="fairduel-warm", daemon=True).start()
         say(f"open {outside(base_url, listening)}/start/{key} to make a poll; Ctrl-C stops")
         with suppress(KeyboardInterrupt):  # raised again when all is done
             uvicorn.Server(config).run(sockets=[listening])
@@ -66,8 +68,28 @@ def serve(
 
 def learner(wins: Floats, **settings: Any) -> Advice:
     """Advise by the package's own learner. The first call loads and perhaps compiles it."""
-    said = import_module("fairduel.live.advice").advise(wins, **settings)
-    return Advice(*(getattr(said, field.name) for field in dataclasses.fields(Advice)))
+    from fairduel.live.advice import advise
+
+    said = advise(wins, **settings)
+    return Advice(
+        policy=said.policy,
+        worth=said.worth,
+        utilities=said.estimates.utilities,
+        low=said.estimates.low,
+        high=said.estimates.high,
+        favourites=said.favourites,
+        share=said.outlook.share,
+        share_low=said.outlook.low,
+        share_high=said.outlook.high,
+        ten_more=said.outlook.ten_more,
+    )
+
+
+def warm() -> None:
+    """Load the learner, and compile it if this is the first time, before anybody needs it."""
+    from fairduel.welfare import Nash
+
+    learner(np.zeros((2, 3, 3)), welfare=Nash())
 
 
 def ready(where: str, *, confirmed: bool = False) -> Database:
