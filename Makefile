@@ -1,6 +1,7 @@
 # Needs Python 3.11 or newer with pip, and make. Everything is installed into .venv and nowhere else.
 #
 #   make demo       compare all learners in the paper's setting: a table, and a picture in demo.png
+#   make serve      a poll that people can vote in, on this machine, with its links
 #   make test       formatter, linter, strict type checker, tests
 #   make docs       build the site into site/; warnings are errors
 #   make setup      only install
@@ -13,6 +14,8 @@
 PYTHON ?= python3
 LOCK_FLAGS ?=
 PYTEST_ARGS ?=
+POLL = "Team lunch" --option curry --option pizza --option soup --option salad \
+	--voter Ann --voter Bob --voter Cleo --voter Dan --join
 DEMO = fairduel simulate --environment paper --preset as_run --runs 30 --plot demo.png
 
 VENV := .venv
@@ -32,10 +35,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where this is set every import compiles all over again, and takes 2 to 4 times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test docs setup format bench test-busy lock clean
+.PHONY: demo serve test docs setup format bench test-busy lock clean
 
 demo: setup
 	$(BIN)/$(DEMO)
+
+serve: setup # the links are shown when the poll is made: make clean forgets it
+	test -e lunch.db || $(BIN)/fairduel poll new $(POLL) --db lunch.db
+	$(BIN)/fairduel serve --db lunch.db
 
 test: setup
 	$(BIN)/python -m ruff format --check .
@@ -73,7 +80,7 @@ lock: setup
 		--output-file requirements.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist site demo.png
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist site demo.png lunch.db*
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # A new environment with exactly what the lock says. Debian's Python may have no ensurepip: then its
