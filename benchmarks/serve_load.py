@@ -25,7 +25,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _polls import CONTEXT, Client, Server, cpu_of, free_port, make_poll, no_advice, patiently, serving
+from _polls import (
+    CONTEXT,
+    Client,
+    Server,
+    cpu_of,
+    free_port,
+    make_poll,
+    no_advice,
+    patiently,
+    serving,
+)
 from pydantic import BaseModel
 
 from cluster import cluster, programs
@@ -164,11 +174,14 @@ def bare_throughput(folder: Path, seconds: float) -> float:
         await all_of([bare(port, end, waits) for _ in range(EAGER)])
 
     asyncio.run(run())
+    assert process.pid is not None
     cost = 1e3 * cpu_of(process.pid) / len(waits)
     process.kill()
     process.join()
     what = "a bare server that writes a row"
-    print(f"{what:34} {len(waits) / seconds:6,.0f} rows/s; {cost:.2f} ms of CPU each; {shown(waits)}")
+    print(
+        f"{what:34} {len(waits) / seconds:6,.0f} rows/s; {cost:.2f} ms of CPU each; {shown(waits)}"
+    )
     return cost
 
 

@@ -106,3 +106,24 @@ def test_kernels_call_a_welfare_by_its_address(before: str, tmp_path: Path) -> N
     )
     assert done.stdout == "0.125 [0.25, 0.5]\n"
     assert (tmp_path / "cache").exists() == (not before)
+
+
+def test_other_threads_go_on_while_a_kernel_runs() -> None:
+    """A server answers while its learner computes."""
+    import importlib
+    import pkgutil
+
+    from numba.core.dispatcher import Dispatcher
+
+    from fairduel import kernels
+
+    found = {}
+    for module in pkgutil.iter_modules(kernels.__path__, f"{kernels.__name__}."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            function = getattr(value, "__wrapped__", None)
+            if isinstance(function, Dispatcher) and function.signatures:
+                options = function.targetoptions
+                if not options.get("no_cpython_wrapper"):  # it can be called from Python
+                    found[name] = options.get("nogil")
+    assert len(found) > 10
+    assert all(found.values()), found

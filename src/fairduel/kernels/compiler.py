@@ -26,12 +26,15 @@ def kernel(*signatures: Any) -> Callable[[F], F]:
 
     Where no cache directory can be written, the result lasts as long as the process.
     Division follows numpy (1 / 0 is inf), and sums keep their order, so that results do not
-    depend on how wide the machine's vectors are. Ctrl-C waits for the end, of compiling too.
+    depend on how wide the machine's vectors are. Other threads go on meanwhile. Ctrl-C waits for
+    the end, of compiling too.
     """
 
     @shielded
     def compile_now(function: F) -> F:
-        compiler = functools.partial(numba.njit, list(signatures), error_model="numpy")
+        compiler = functools.partial(
+            numba.njit, list(signatures), error_model="numpy", nogil=True
+        )
         try:
             return shielded(cast(F, compiler(cache=True)(function)))
         except (RuntimeError, OSError):  # numba has no place for its cache, or lost it
