@@ -112,6 +112,29 @@ def test_votes_of_many_are_committed_together(
     assert max(sizes) > 20
 
 
+def test_a_batch_has_votes_of_several_polls(
+    start: Callable[..., Service], database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = start()
+    rooms = [new_room(service, frame()) for _ in range(4)]
+    polls: list[int] = []
+    commit = service._commit
+
+    def slow(connection: Connection, batch: Any) -> None:
+        polls.append(len({request.poll for request in batch}))
+        time.sleep(0.05)
+        commit(connection, batch)
+
+    monkeypatch.setattr(service, "_commit", slow)
+    for act in (service.ask, lambda room, voter: service.answer(room, voter, 1, "left")):
+        for done in [act(room, voter) for voter in range(3) for room in rooms]:
+            done.result()
+    assert max(polls) == 4
+    for room in rooms:
+        assert len(on_disk(database, room)) == 3
+        assert room.ledger.wins.sum() == 3
+
+
 def test_refusals_do_not_stop_the_others(start: Callable[..., Service]) -> None:
     service = start()
     room = new_room(service, frame())
