@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -64,12 +66,20 @@ class Known:
 
     def worth(self, voter: int, options: int) -> Floats | None:
         """Return what a voter's answer on each pair is worth; None for one who came later."""
-        if voter not in self.view.voters:
+        row = self._rows.get(voter)
+        if row is None:
             return None
         table = np.zeros((options, options))
-        places = np.ix_(self.view.options, self.view.options)
-        table[places] = self.advice.worth[self.view.voters.index(voter)]
+        table[self._places] = self.advice.worth[row]
         return table
+
+    @cached_property
+    def _rows(self) -> dict[int, int]:
+        return {voter: row for row, voter in enumerate(self.view.voters)}
+
+    @cached_property
+    def _places(self) -> tuple[Any, ...]:
+        return np.ix_(self.view.options, self.view.options)
 
 
 @dataclass

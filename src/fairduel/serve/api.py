@@ -119,6 +119,50 @@ Voter = Annotated[Caller, Depends(holder("voter"))]
 Reader = Annotated[Caller, Depends(reader)]
 Exporter = Annotated[Caller, Depends(exporter)]
 
+# Voting: first, since addresses are compared one after the other
+
+
+@api.get("/polls/{slug}/question", tags=["voting"])
+async def question(site: Here, who: Voter) -> shapes.Next:
+    """Show the question that waits for the voter."""
+    await finished(site.service.ask(who.room, who.as_voter))
+    return next_out(who)
+
+
+@api.put("/polls/{slug}/questions/{n}/vote", tags=["voting"])
+async def vote(n: int, given: shapes.Said, site: Here, who: Voter) -> shapes.Next:
+    """Answer a question; the same answer again changes nothing, another takes its place."""
+    site.access.count_vote(who)
+    await finished(site.service.answer(who.room, who.as_voter, n, given.answer))
+    return next_out(who)
+
+
+@api.delete("/polls/{slug}/questions/{n}/vote", tags=["voting"])
+async def undo(n: int, site: Here, who: Voter) -> shapes.Next:
+    """Take an answer back; the question waits again."""
+    site.access.count_vote(who)
+    await finished(site.service.undo(who.room, who.as_voter, n))
+    return next_out(who)
+
+
+@api.get("/polls/{slug}/mine", tags=["voting"])
+async def mine(site: Here, who: Voter) -> shapes.Mine:
+    """Show a voter all that is kept of them, and what they get."""
+    await finished(site.service.submit(who.room, None))
+    ledger, names = who.room.ledger, [o.name for o in who.room.ledger.frame.options]
+    return shapes.Mine(
+        name=ledger.frame.voters[who.as_voter].name,
+        answers=[
+            shapes.MyAnswer(
+                n=asked.n, left=names[asked.left], right=names[asked.right], answer=said
+            )
+            for asked, said in views.answers(ledger, who.as_voter)
+            if said != "undo"
+        ],
+        gain=gain_out(views.gain(who.room, who.as_voter)),
+    )
+
+
 # Polls
 
 
@@ -308,50 +352,6 @@ async def close_join(site: Here, who: Organiser) -> Response:
     """Take the link for everybody away."""
     await finished(site.service.submit(who.room, partial(acts.set_join, token=None)))
     return Response(status_code=204)
-
-
-# Voting
-
-
-@api.get("/polls/{slug}/question", tags=["voting"])
-async def question(site: Here, who: Voter) -> shapes.Next:
-    """Show the question that waits for the voter."""
-    await finished(site.service.ask(who.room, who.as_voter))
-    return next_out(who)
-
-
-@api.put("/polls/{slug}/questions/{n}/vote", tags=["voting"])
-async def vote(n: int, given: shapes.Said, site: Here, who: Voter) -> shapes.Next:
-    """Answer a question; the same answer again changes nothing, another takes its place."""
-    site.access.count_vote(who)
-    await finished(site.service.answer(who.room, who.as_voter, n, given.answer))
-    return next_out(who)
-
-
-@api.delete("/polls/{slug}/questions/{n}/vote", tags=["voting"])
-async def undo(n: int, site: Here, who: Voter) -> shapes.Next:
-    """Take an answer back; the question waits again."""
-    site.access.count_vote(who)
-    await finished(site.service.undo(who.room, who.as_voter, n))
-    return next_out(who)
-
-
-@api.get("/polls/{slug}/mine", tags=["voting"])
-async def mine(site: Here, who: Voter) -> shapes.Mine:
-    """Show a voter all that is kept of them, and what they get."""
-    await finished(site.service.submit(who.room, None))
-    ledger, names = who.room.ledger, [o.name for o in who.room.ledger.frame.options]
-    return shapes.Mine(
-        name=ledger.frame.voters[who.as_voter].name,
-        answers=[
-            shapes.MyAnswer(
-                n=asked.n, left=names[asked.left], right=names[asked.right], answer=said
-            )
-            for asked, said in views.answers(ledger, who.as_voter)
-            if said != "undo"
-        ],
-        gain=gain_out(views.gain(who.room, who.as_voter)),
-    )
 
 
 # Results
