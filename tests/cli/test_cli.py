@@ -88,7 +88,7 @@ def examples() -> list[str]:
 
 
 def test_every_help_has_an_example() -> None:
-    assert len(helps()) == 6
+    assert len(helps()) == 7
     for text in helps():
         assert re.search(r"Examples?:\n +(.* \| )?fairduel ", text)
 

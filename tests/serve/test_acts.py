@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fairduel.serve import acts
 from fairduel.serve.ledger import LEAST_NEWS, LEAST_NEWS_PEOPLE, LEAST_PEOPLE, Ledger
 from fairduel.serve.records import Change, Question, Settings, Vote
-from polls import Table, frame
+from poll_tables import Table, frame
 
 # Any order of acts
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fairduel.serve import acts, draws
 from fairduel.serve.records import Decision, Settings
-from polls import Table, frame
+from poll_tables import Table, frame
 
 SEED = "00" * 32
 

@@ -14,7 +14,7 @@ from fairduel.serve.ledger import Ledger
 from fairduel.serve.records import Change, Decision, Event, Frame, Option, Question, Settings, Vote
 from fairduel.serve.sqlite import SQLite
 from fairduel.serve.storage import Connection, Database, Place, StorageError, open_database
-from polls import frame
+from poll_tables import frame
 
 
 def create(database: Database, made: Frame) -> Connection:

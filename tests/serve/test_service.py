@@ -15,7 +15,7 @@ from fairduel.serve.records import Change, Frame, Question, Vote
 from fairduel.serve.service import Room, Service
 from fairduel.serve.storage import Connection, Database, StorageError, open_database
 from fake_advice import advise
-from polls import frame
+from poll_tables import frame
 
 
 @pytest.fixture
