@@ -43,7 +43,8 @@ def serve(
     Examples:
       fairduel serve
       fairduel serve --db lunch.db --port 8080
-      fairduel serve --db postgresql://me@localhost/polls --base-url https://polls.example
+      fairduel serve --db postgresql://me@localhost/polls --port 8001
+      fairduel serve --base-url https://polls.example
     """
     from fairduel.serve.run import serve
 
