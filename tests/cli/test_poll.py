@@ -1,5 +1,6 @@
 """fairduel poll: a whole poll from the command line, beside a server or without."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fake_advice
-from fairduel import cli
+from fairduel import Session, cli
 from fairduel.cli.poll import poll
 from fairduel.serve import run as server
 from web import serving
@@ -65,6 +66,13 @@ def test_a_poll_from_the_command_line(run: Run, tmp_path: Path) -> None:
     run("export", slug)
     lines = (tmp_path / "votes.csv").read_text().splitlines()
     assert [line.split(",")[0] for line in lines] == ["user", "Ann", "Ann", "Ann"]
+    run("export", slug, "--out", "votes.json")
+    assert [vote["user"] for vote in json.loads((tmp_path / "votes.json").read_text())] == [
+        "Ann"
+    ] * 3
+    run("export", slug, "--session", "--out", "session.json")
+    assert Session.load(tmp_path / "session.json").users == ("Ann", "Bob")
+    assert "end its name with .json" in run("export", slug, "--session", "--out", "x.csv", code=2)
     assert run("forget", slug, "Ann") == "Ann is forgotten\n"
     run("export", slug, "--out", "later.csv")
     assert (tmp_path / "later.csv").read_text() == "user,left,right,winner\n"

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from fairduel import Session
 from fairduel.data import read_votes
 from fairduel.serve.access import Limits
 from fairduel.serve.draws import chance, commitment
@@ -128,6 +129,15 @@ def test_the_table_of_votes_is_read_by_fairduel(web: Web, tmp_path: Path) -> Non
     assert answer.headers["content-type"].startswith("text/csv")
     file = tmp_path / "votes.csv"
     file.write_bytes(answer.content)
+    records = tmp_path / "votes.json"
+    with made.organiser() as boss:
+        records.write_bytes(boss.get(f"{made.path}/votes.json").content)
+        saved = tmp_path / "session.json"
+        saved.write_bytes(boss.get(f"{made.path}/session.json").content)
+    assert (read_votes(records).wins() == read_votes(file).wins()).all()
+    session = Session.load(saved)
+    assert session.users == ("ann, the first", "bøb", '"cem"')
+    assert session.question("bøb") is not None
     ballots = read_votes(file)
     assert ballots.users == ("ann, the first", "bøb")
     assert ballots.wins().sum() == 5
@@ -274,7 +284,8 @@ def test_a_secret_poll_shows_no_individual(web: Web) -> None:
             assert voter["answers"] is None
             assert voter["gain"] is None
         check(boss.get(f"{made.path}/votes"), 403)
-        check(boss.get(f"{made.path}/votes.csv"), 403)
+        for file in ("votes.csv", "votes.json", "session.json"):
+            check(boss.get(f"{made.path}/{file}"), 403)
         with made.voter(5) as last:
             assert len(check(last.get(f"{made.path}/mine"))["answers"]) == 6
 
@@ -311,6 +322,8 @@ def test_nobody_without_the_right_token_does_anything(web: Web) -> None:
         ("PATCH", f"{path}/decisions/1", {"reason": "x"}),
         ("GET", f"{path}/votes", None),
         ("GET", f"{path}/votes.csv", None),
+        ("GET", f"{path}/votes.json", None),
+        ("GET", f"{path}/session.json", None),
     ]
     voting: list[tuple[str, str, Any]] = [
         ("GET", f"{path}/question", None),

@@ -193,17 +193,27 @@ def decide(slug: Slug, db: Database = FILE) -> None:
 def export(
     slug: Slug,
     out: Annotated[
-        Path, typer.Option(metavar="FILE", help="Where to write the votes: a .csv file.")
+        Path, typer.Option(metavar="FILE", help="Where to write the votes: .csv or .json.")
     ] = Path("votes.csv"),
+    session: Annotated[
+        bool,
+        typer.Option("--session", help="Write a .json file that fairduel.Session.load reads."),
+    ] = False,
     db: Database = FILE,
 ) -> None:
-    """Write the answers that count to a table, which `fairduel.data.read_votes` reads."""
+    """Write the answers that count to a file, which `fairduel fit` reads."""
     from fairduel.serve import api, views
 
-    check_output(out, (".csv",))
+    check_output(out, (".json",) if session else (".csv", ".json"))
     with _room(db, slug) as (_, room):
         api.check_may_export(room)
-        write(out, views.votes_csv(room.ledger).encode(), quiet=False)
+        if session:
+            data = views.session_json(room.ledger.view(), room.ledger)
+        else:
+            table = out.suffix.lower() == ".csv"
+            text = views.votes_csv(room.ledger) if table else views.votes_json(room.ledger)
+            data = text.encode()
+        write(out, data, quiet=False)
 
 
 @poll.command(cls=Command)

@@ -414,6 +414,27 @@ async def votes_csv(who: Exporter) -> Response:
         return Csv(views.votes_csv(who.room.ledger))
 
 
+@api.get("/polls/{slug}/votes.json", tags=["results"])
+async def votes_json(who: Exporter) -> list[shapes.VoteRecord]:
+    """Export the same as JSON, which fairduel reads as well."""
+    with who.room.lock:
+        found = list(views.votes(who.room.ledger))
+    return [
+        shapes.VoteRecord(user=user, left=left, right=right, winner=winner)  # type: ignore[arg-type]
+        for user, left, right, winner in found
+    ]
+
+
+@api.get("/polls/{slug}/session.json", tags=["results"])
+async def session_json(who: Exporter) -> dict[str, Any]:
+    """Export a file of `fairduel.Session` that goes on from the votes."""
+    with who.room.lock:
+        view = who.room.ledger.view()
+    data = await asyncio.to_thread(views.session_json, view, who.room.ledger)
+    content: dict[str, Any] = json.loads(data)
+    return content
+
+
 @api.get(
     "/polls/{slug}/events",
     tags=["results"],

@@ -240,6 +240,15 @@ class VoteOut(BaseModel):
     at: float
 
 
+class VoteRecord(BaseModel):
+    """An answer that counts."""
+
+    user: str
+    left: str
+    right: str
+    winner: Literal["left", "right", "tie"]
+
+
 class VotePage(BaseModel):
     """Lines of the log; ``after`` is where to go on, None at the end."""
 

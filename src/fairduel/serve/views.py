@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 from fairduel.serve import draws
-from fairduel.serve.ledger import Ledger
+from fairduel.serve.ledger import Ledger, View
 from fairduel.serve.records import Answer, Question
 from fairduel.serve.service import Room
 
@@ -136,18 +139,43 @@ def answers(ledger: Ledger, voter: int) -> list[tuple[Question, Answer]]:
     return [(question, answer) for question, answer in pairs if answer is not None]
 
 
-def votes_csv(ledger: Ledger) -> str:
-    """Return the answers that count, as a table that ``fairduel.data.read_votes`` reads."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["user", "left", "right", "winner"])
+COLUMNS = ("user", "left", "right", "winner")
+
+
+def votes(ledger: Ledger) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the answers that count: who, between what, and "left", "right" or "tie"."""
     names = [option.name for option in ledger.frame.options]
     for voter in ledger.voters:
         for question, answer in answers(ledger, voter):
             if answer != "skip":
-                left, right = names[question.left], names[question.right]
-                writer.writerow([ledger.frame.voters[voter].name, left, right, answer])
+                who = ledger.frame.voters[voter].name
+                yield who, names[question.left], names[question.right], answer
+
+
+def votes_csv(ledger: Ledger) -> str:
+    """Return the answers that count, as a table that ``fairduel.data.read_votes`` reads."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([COLUMNS, *votes(ledger)])
     return out.getvalue()
+
+
+def votes_json(ledger: Ledger) -> str:
+    """Return the same as JSON, a record for each answer."""
+    records = [dict(zip(COLUMNS, vote, strict=True)) for vote in votes(ledger)]
+    return json.dumps(records, ensure_ascii=False, indent=1) + "\n"
+
+
+def session_json(view: View, ledger: Ledger) -> bytes:
+    """Return a file of ``fairduel.Session`` that goes on from the votes. This takes time."""
+    from fairduel.live import Session
+
+    users = [ledger.frame.voters[voter].name for voter in view.voters]
+    arms = [ledger.frame.options[option].name for option in view.options]
+    session = Session.from_votes(users, arms, view.wins, seed=0)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "session.json"
+        session.save(path)
+        return path.read_bytes()
 
 
 def _is_early(counts: Mapping[int, float], options: int) -> bool:
