@@ -249,6 +249,34 @@ def test_events_tell_what_changes(web: Web) -> None:
     assert [event["answers"] for event in heard] == sorted(event["answers"] for event in heard)
 
 
+def test_events_of_a_secret_poll_do_not_tell_when_somebody_votes(web: Web) -> None:
+    made = web.poll(secret=True)
+    heard: list[str] = []
+    ready = threading.Event()
+
+    def listen() -> None:
+        with made.organiser() as boss, boss.stream("GET", f"{made.path}/events") as stream:
+            for line in stream.iter_lines():
+                heard.append(line)
+                ready.set()
+                if '"paused"' in line:
+                    return
+
+    thread = threading.Thread(target=listen)
+    thread.start()
+    assert ready.wait(30)
+    made.settled()
+    time.sleep(1.0)
+    before = list(heard)
+    made.vote(0, 2)
+    time.sleep(1.0)
+    assert heard == before
+    with made.organiser() as boss:
+        check(boss.patch(made.path, json={"state": "paused"}))
+    thread.join(30)
+    assert not thread.is_alive()
+
+
 def test_health(web: Web) -> None:
     with httpx.Client(base_url=web.url) as client:
         assert check(client.get("/healthz")) == {"status": "ok"}

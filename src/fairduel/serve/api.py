@@ -505,13 +505,17 @@ async def stream(service: Service, room: Room, stopped: asyncio.Event) -> AsyncI
             loop.call_soon_threadsafe(changed.set)
 
     ignore = service.listen(slug, tell)
-    told = ""
+    told, spoke = "", 0.0
     try:
         while not stopped.is_set() and service.in_memory(slug):
             changed.clear()
             seq, news = summary(room)
-            yield f"id: {seq}\ndata: {news}\n\n" if news != told else ": still here\n\n"
-            told = news
+            if news != told:
+                yield f"id: {seq}\ndata: {news}\n\n"
+                told, spoke = news, loop.time()
+            elif loop.time() - spoke >= PULSE:  # and at no other time: it would tell of votes
+                yield ": still here\n\n"
+                spoke = loop.time()
             await asyncio.sleep(CALM)
             await _first(changed, stopped)
     finally:

@@ -65,7 +65,8 @@ class Service:
         self.database = database
         self.advisor = Advisor(advise, self._tell)
         self._rooms: dict[str, Room] = {}
-        self._loading = threading.Lock()
+        self._doors: dict[str, threading.Lock] = {}  # held while a poll is loaded
+        self._reading = threading.Lock()
         self._reader: Connection | None = None  # for one thread at a time, under the lock
         self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write, name="fairduel-writer", daemon=True)
@@ -96,14 +97,23 @@ class Service:
         found = self._rooms.get(slug)
         if found is not None:
             return found
-        with self._loading:
+        with self._reading:
+            door = self._doors.setdefault(slug, threading.Lock())
+        with door:  # a long log keeps nobody else waiting
             if slug not in self._rooms:
-                loaded = self._read(lambda connection: connection.load(slug))
+                loaded = self._load(slug)
                 if loaded is None:
                     raise Refused(f"there is no poll {slug!r}.", 404)
                 ledger, lock = Ledger(*loaded), threading.Lock()
                 self._rooms[slug] = Room(ledger, self.advisor.watch(ledger, lock), lock)
             return self._rooms[slug]
+
+    def _load(self, slug: str) -> tuple[Frame, News] | None:
+        connection = self.database.connect()
+        try:
+            return connection.load(slug)
+        finally:
+            connection.close()
 
     def in_memory(self, slug: str) -> bool:
         """Return whether a poll has been loaded, so that ``room`` takes no time."""
@@ -111,23 +121,23 @@ class Service:
 
     def place(self, token: str) -> Place | None:
         """Return what a token opens."""
-        with self._loading:
+        with self._reading:
             return self._read(lambda connection: connection.place(hashed(token)))
 
     def has_key(self, key: str) -> bool:
         """Return whether somebody may make polls."""
-        with self._loading:
+        with self._reading:
             return self._read(lambda connection: connection.has_key(hashed(key)))
 
     def slugs(self) -> list[str]:
         """Return the names of all polls."""
-        with self._loading:
+        with self._reading:
             return self._read(lambda connection: connection.slugs())
 
     def votes(self, room: Room, after: int, limit: int) -> list[tuple[int, Vote, float]]:
         """Return votes after a number, with their numbers and times."""
         poll = room.ledger.frame.poll.id
-        with self._loading:
+        with self._reading:
             return self._read(lambda connection: connection.votes(poll, after, limit))
 
     def policy(self, room: Room) -> Known:
@@ -152,18 +162,18 @@ class Service:
 
     def create(self, frame: Frame) -> None:
         """Add a poll."""
-        with self._loading:
+        with self._reading:
             self._read(lambda connection: _create(connection, frame))
 
     def add_key(self, key: str) -> None:
         """Let whoever has a key make polls."""
-        with self._loading:
+        with self._reading:
             self._read(lambda connection: connection.add_key(hashed(key)))
 
     def delete(self, slug: str) -> None:
         """Delete a poll and all that belongs to it."""
         room = self.room(slug)
-        with self._loading:
+        with self._reading:
             self._read(lambda connection: _delete(connection, room.ledger.frame.poll.id))
         self._drop(slug)
 
