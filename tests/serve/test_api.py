@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from fairduel import Session
 from fairduel.data import read_votes
+from fairduel.serve import acts
 from fairduel.serve.access import Limits
 from fairduel.serve.draws import chance, commitment
 from web import KEY, Made, Web, serving
@@ -319,6 +321,25 @@ def test_a_secret_poll_shows_no_individual(web: Web) -> None:
 
 
 # Who may do what
+
+
+def test_a_link_that_one_server_replaces_opens_nothing_on_another(place: str) -> None:
+    with serving(place) as first, serving(place) as second:
+        made = first.poll(join=True)
+        elsewhere = Made(second, made.data)
+        path = made.path
+        with elsewhere.voter() as ann, elsewhere.organiser() as boss, made.organiser() as here:
+            check(ann.get(f"{path}/question"))  # so that the second server knows the token
+            check(boss.get(path))
+            check(here.post(f"{path}/voters/0/link"))
+            check(ann.put(f"{path}/questions/1/vote", json={"answer": "left"}), 401)
+            check(ann.delete(f"{path}/questions/1/vote"), 401)
+            check(ann.get(f"{path}/mine"), 401)
+            room = first.service.room(made.slug)
+            first.service.submit(room, partial(acts.new_links, organiser="another")).result()
+            check(boss.patch(path, json={"state": "paused"}), 401)
+            check(boss.get(f"{path}/votes"), 401)
+        assert first.service.room(made.slug).ledger.frame.poll.state == "open"
 
 
 def test_nobody_without_the_right_token_does_anything(web: Web) -> None:

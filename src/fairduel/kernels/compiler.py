@@ -32,9 +32,7 @@ def kernel(*signatures: Any) -> Callable[[F], F]:
 
     @shielded
     def compile_now(function: F) -> F:
-        compiler = functools.partial(
-            numba.njit, list(signatures), error_model="numpy", nogil=True
-        )
+        compiler = functools.partial(numba.njit, list(signatures), error_model="numpy", nogil=True)
         try:
             return shielded(cast(F, compiler(cache=True)(function)))
         except (RuntimeError, OSError):  # numba has no place for its cache, or lost it

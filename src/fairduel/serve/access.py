@@ -15,7 +15,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from fairduel.serve.acts import Refused, hashed
-from fairduel.serve.service import Room, Service
+from fairduel.serve.ledger import Ledger
+from fairduel.serve.records import Change
+from fairduel.serve.service import Act, Room, Service
 from fairduel.serve.storage import Place
 
 T = TypeVar("T")
@@ -39,6 +41,24 @@ class Caller:
     room: Room
     voter: int | None
     token: str
+
+    def check(self, ledger: Ledger) -> None:
+        """Refuse a token that has been replaced, by whatever server."""
+        frame = ledger.frame
+        hashes = {"organiser": frame.poll.organiser_hash, "join": frame.poll.join_hash}
+        if self.voter is not None:
+            hashes["voter"] = frame.voters[self.voter].token_hash
+        if hashes[self.role] != hashed(self.token):
+            raise Refused("this link is not valid, or no longer: ask for a new one.", 401)
+
+    def guard(self, act: Act) -> Act:
+        """Return an act that is refused if the token has been replaced when it is decided."""
+
+        def guarded(ledger: Ledger) -> Change:
+            self.check(ledger)
+            return act(ledger)
+
+        return guarded
 
     @property
     def as_voter(self) -> int:

@@ -20,7 +20,7 @@ from fairduel.serve.acts import Refused, derived, hashed, new_token
 from fairduel.serve.ledger import Ledger
 from fairduel.serve.records import Change, Decision, Frame, Option, Question, Settings
 from fairduel.serve.records import Voter as Person
-from fairduel.serve.service import Room, Service
+from fairduel.serve.service import Act, Room, Service
 
 PULSE = 15.0  # seconds between signs of life in a stream of events
 CALM = 0.3  # seconds between events at least
@@ -75,6 +75,15 @@ class Site:
     base_url: str | None  # how the outside reaches it; default: as the request does
     stopped: asyncio.Event
 
+    async def act(self, who: Caller, act: Act) -> None:
+        """Do something for somebody, and wait until it is on disk."""
+        await finished(self.service.submit(who.room, who.guard(act)))
+
+    async def fresh(self, who: Caller) -> None:
+        """Wait until all that was written is known here; the token may have been replaced."""
+        await finished(self.service.submit(who.room, None))
+        who.check(who.room.ledger)
+
     def link(self, request: Request, kind: str, token: str) -> str:
         """Return the address to hand out: o for organisers, v for voters, j for everybody."""
         return f"{self.base_url or str(request.base_url).rstrip('/')}/{kind}/{token}"
@@ -103,14 +112,14 @@ async def reader(
 ) -> Caller:
     """Return somebody who may read the result, when all that was written is known here."""
     check_may_read(who)
-    await finished(site.service.submit(who.room, None))
+    await site.fresh(who)
     return who
 
 
 async def exporter(site: Here, who: Annotated[Caller, Depends(holder("organiser"))]) -> Caller:
     """Return somebody who may have the votes, when all that was written is known here."""
     check_may_export(who.room)
-    await finished(site.service.submit(who.room, None))
+    await site.fresh(who)
     return who
 
 
@@ -125,7 +134,7 @@ Exporter = Annotated[Caller, Depends(exporter)]
 @api.get("/polls/{slug}/question", tags=["voting"])
 async def question(site: Here, who: Voter) -> shapes.Next:
     """Show the question that waits for the voter."""
-    await finished(site.service.ask(who.room, who.as_voter))
+    await finished(site.service.ask(who.room, who.as_voter, guard=who.guard))
     return next_out(who)
 
 
@@ -133,7 +142,7 @@ async def question(site: Here, who: Voter) -> shapes.Next:
 async def vote(n: int, given: shapes.Said, site: Here, who: Voter) -> shapes.Next:
     """Answer a question; the same answer again changes nothing, another takes its place."""
     site.access.count_vote(who)
-    await finished(site.service.answer(who.room, who.as_voter, n, given.answer))
+    await finished(site.service.answer(who.room, who.as_voter, n, given.answer, guard=who.guard))
     return next_out(who)
 
 
@@ -141,14 +150,14 @@ async def vote(n: int, given: shapes.Said, site: Here, who: Voter) -> shapes.Nex
 async def undo(n: int, site: Here, who: Voter) -> shapes.Next:
     """Take an answer back; the question waits again."""
     site.access.count_vote(who)
-    await finished(site.service.undo(who.room, who.as_voter, n))
+    await finished(site.service.undo(who.room, who.as_voter, n, guard=who.guard))
     return next_out(who)
 
 
 @api.get("/polls/{slug}/mine", tags=["voting"])
 async def mine(site: Here, who: Voter) -> shapes.Mine:
     """Show a voter all that is kept of them, and what they get."""
-    await finished(site.service.submit(who.room, None))
+    await site.fresh(who)
     ledger, names = who.room.ledger, [o.name for o in who.room.ledger.frame.options]
     return shapes.Mine(
         name=ledger.frame.voters[who.as_voter].name,
@@ -193,7 +202,7 @@ async def show_poll(
     site: Here, who: Annotated[Caller, Depends(holder("organiser", "voter", "join"))]
 ) -> shapes.PollOut:
     """Show a poll to anybody with a link of it."""
-    await finished(site.service.submit(who.room, None))
+    await site.fresh(who)
     return poll_out(who.room)
 
 
@@ -209,7 +218,7 @@ async def change_poll(given: shapes.PollChange, site: Here, who: Organiser) -> s
             return acts.set_state(ledger, given.state)
         return acts.describe(ledger, given.title, given.prompt)
 
-    await finished(site.service.submit(who.room, act))
+    await site.act(who, act)
     return poll_out(who.room)
 
 
@@ -223,7 +232,7 @@ async def delete_poll(slug: str, site: Here, who: Organiser) -> Response:
 @api.post("/polls/{slug}/options", status_code=201, tags=["polls"])
 async def add_options(given: shapes.NewOptions, site: Here, who: Organiser) -> shapes.PollOut:
     """Add options."""
-    await finished(site.service.submit(who.room, partial(acts.add_options, names=given.names)))
+    await site.act(who, partial(acts.add_options, names=given.names))
     return poll_out(who.room)
 
 
@@ -240,7 +249,7 @@ async def change_option(
             return acts.rename_option(ledger, position, given.name)
         return acts.set_option(ledger, position, given.state or "")
 
-    await finished(site.service.submit(who.room, act))
+    await site.act(who, act)
     return poll_out(who.room)
 
 
@@ -250,7 +259,7 @@ async def change_option(
 @api.get("/polls/{slug}/voters", tags=["voters"])
 async def show_voters(site: Here, who: Organiser) -> list[shapes.VoterOut]:
     """Show all voters to the organiser; of a secret poll only the names."""
-    await finished(site.service.submit(who.room, None))
+    await site.fresh(who)
     return [
         shapes.VoterOut(
             position=person.position,
@@ -295,7 +304,7 @@ async def linked(
 ) -> shapes.VoterLink:
     """Do something to a voter that takes a new token, and return the link."""
     token, nonce = fresh_token(who)
-    await finished(site.service.submit(who.room, partial(act, token=token, nonce=nonce)))
+    await site.act(who, partial(act, token=token, nonce=nonce))
     return voter_link(site, request, voter_with(who.room, token), token)
 
 
@@ -321,7 +330,7 @@ def voter_link(site: Site, request: Request, voter: Person, token: str) -> shape
 @api.patch("/polls/{slug}/voters/{position}", status_code=204, tags=["voters"])
 async def remove(position: int, given: shapes.VoterChange, site: Here, who: Organiser) -> Response:
     """Take a voter out; the answers count no more."""
-    await finished(site.service.submit(who.room, partial(acts.remove, voter=position)))
+    await site.act(who, partial(acts.remove, voter=position))
     return Response(status_code=204)
 
 
@@ -334,7 +343,7 @@ async def forget(
     """Delete a voter's name, link and answers: the organiser anybody's, a voter their own."""
     if who.role == "voter" and who.voter != position:
         raise Refused("this link does not open that: use the one for it.", 403)
-    await finished(site.service.submit(who.room, partial(acts.forget, voter=position)))
+    await site.act(who, partial(acts.forget, voter=position))
     return Response(status_code=204)
 
 
@@ -343,14 +352,14 @@ async def open_join(request: Request, site: Here, who: Organiser) -> shapes.Link
     """Make a new link for everybody; an old one opens nothing from now on."""
     token, nonce = fresh_token(who)
     act = partial(acts.set_join, token=token, nonce=nonce)
-    await finished(site.service.submit(who.room, act))
+    await site.act(who, act)
     return shapes.Link(token=token, link=site.link(request, "j", token))
 
 
 @api.delete("/polls/{slug}/join-link", status_code=204, tags=["voters"])
 async def close_join(site: Here, who: Organiser) -> Response:
     """Take the link for everybody away."""
-    await finished(site.service.submit(who.room, partial(acts.set_join, token=None)))
+    await site.act(who, partial(acts.set_join, token=None))
     return Response(status_code=204)
 
 
@@ -383,7 +392,7 @@ async def cancel(
 ) -> shapes.DecisionOut:
     """Cancel a decision. It stays visible, with the reason."""
     act = partial(acts.cancel, number=number, reason=given.reason)
-    await finished(site.service.submit(who.room, act))
+    await site.act(who, act)
     frame = who.room.ledger.frame
     return decision_out(frame, frame.decisions[number - 1])
 

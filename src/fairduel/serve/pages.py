@@ -131,7 +131,7 @@ async def reader(request: Request, slug: str, site: Here) -> Caller:
     role = "organiser" if ROLES["organiser"] in request.cookies else "voter"
     who: Caller = await holder(role)(request, slug, site)
     api.check_may_read(who)
-    await finished(site.service.submit(who.room, None))
+    await site.fresh(who)
     return who
 
 
@@ -274,7 +274,7 @@ async def vote_page(slug: str, request: Request, site: Here) -> Response:
     if ROLES["voter"] not in request.cookies and ROLES["organiser"] in request.cookies:
         return _go(f"/p/{slug}/board")
     who: Caller = await holder("voter")(request, slug, site)
-    await finished(site.service.ask(who.room, who.as_voter))
+    await finished(site.service.ask(who.room, who.as_voter, guard=who.guard))
     return _question(request, who)
 
 
@@ -297,7 +297,7 @@ async def vote(slug: str, site: Here, who: Voter, fields: Form) -> Response:
     """Answer a question."""
     n, said = number_in(fields, "n"), fields.get("answer", "")
     site.access.count_vote(who)
-    await finished(site.service.answer(who.room, who.as_voter, n, said))
+    await finished(site.service.answer(who.room, who.as_voter, n, said, guard=who.guard))
     return _go(f"/p/{slug}/mine" if fields.get("back") == "mine" else f"/p/{slug}")
 
 
@@ -305,14 +305,16 @@ async def vote(slug: str, site: Here, who: Voter, fields: Form) -> Response:
 async def undo(slug: str, site: Here, who: Voter, fields: Form) -> Response:
     """Take an answer back."""
     site.access.count_vote(who)
-    await finished(site.service.undo(who.room, who.as_voter, number_in(fields, "n")))
+    await finished(
+        site.service.undo(who.room, who.as_voter, number_in(fields, "n"), guard=who.guard)
+    )
     return _go(f"/p/{slug}")
 
 
 @pages.get("/p/{slug}/mine")
 async def mine(request: Request, site: Here, who: Voter) -> Response:
     """Show a voter's own answers, and what they get."""
-    await finished(site.service.submit(who.room, None))
+    await site.fresh(who)
     ledger = who.room.ledger
     names = [option.name for option in ledger.frame.options]
     said = [
@@ -328,7 +330,7 @@ async def mine(request: Request, site: Here, who: Voter) -> Response:
 @pages.post("/p/{slug}/forget")
 async def forget(request: Request, site: Here, who: Voter, fields: Form) -> Response:
     """Delete all about a voter."""
-    await finished(site.service.submit(who.room, partial(acts.forget, voter=who.as_voter)))
+    await site.act(who, partial(acts.forget, voter=who.as_voter))
     heading = messages.say(language_of(request), "forgotten")
     page = render(request, "said.html", heading=heading)
     page.delete_cookie(ROLES["voter"], path=f"/p/{who.room.ledger.frame.poll.slug}")
@@ -348,7 +350,7 @@ async def join(request: Request, site: Here, who: Joiner, fields: Form) -> Respo
     name, token = fields.get("name", "").strip(), new_token()
     try:
         act = partial(acts.add_voter, name=name, token=token)
-        await finished(site.service.submit(who.room, act))
+        await site.act(who, act)
     except Refused as refusal:
         common = frame_of(who, "join")
         return render(request, "join.html", refusal.status, error=str(refusal), **common)
@@ -402,7 +404,7 @@ async def result(request: Request, who: Reader) -> Response:
 @pages.get("/p/{slug}/board")
 async def board(request: Request, site: Here, who: Organiser) -> Response:
     """Show how the poll stands."""
-    await finished(site.service.submit(who.room, None))
+    await site.fresh(who)
     return _result(request, who, "board", anyway="anyway" in request.query_params)
 
 
@@ -424,7 +426,7 @@ async def cancel(slug: str, site: Here, who: Organiser, fields: Form) -> Respons
     """Cancel a decision."""
     number, reason = number_in(fields, "number"), fields.get("reason", "").strip()
     act = partial(acts.cancel, number=number, reason=reason)
-    await finished(site.service.submit(who.room, act))
+    await site.act(who, act)
     return _go(f"/p/{slug}/board")
 
 
@@ -432,7 +434,7 @@ async def cancel(slug: str, site: Here, who: Organiser, fields: Form) -> Respons
 async def votes_csv(slug: str, site: Here, who: Organiser) -> Response:
     """Export the answers that count."""
     api.check_may_export(who.room)
-    await finished(site.service.submit(who.room, None))
+    await site.fresh(who)
     with who.room.lock:
         text = views.votes_csv(who.room.ledger)
     return api.Csv(text, headers={"Content-Disposition": f'attachment; filename="{slug}.csv"'})
@@ -444,7 +446,7 @@ async def votes_csv(slug: str, site: Here, who: Organiser) -> Response:
 @pages.get("/p/{slug}/setup")
 async def setup_page(request: Request, site: Here, who: Organiser) -> Response:
     """Show the options, the people and all links."""
-    await finished(site.service.submit(who.room, None))
+    await site.fresh(who)
     return _setup(request, site, who)
 
 
@@ -494,7 +496,7 @@ async def setup(request: Request, site: Here, who: Organiser, fields: Form) -> R
         await asyncio.to_thread(site.service.delete, slug)
         return _go("/")
     try:
-        await finished(site.service.submit(who.room, _act(who, fields)))
+        await site.act(who, _act(who, fields))
     except Refused as refusal:
         return _setup(request, site, who, str(refusal), refusal.status)
     return _go(f"/p/{slug}/setup")

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from fairduel._arrays import Floats
@@ -27,9 +28,14 @@ from fairduel.serve.storage import Connection, Database, Place, StorageError
 
 _T = TypeVar("_T")
 Act = Callable[[Ledger], Change]
+Guard = Callable[[Act], Act]
 _LOG = logging.getLogger("fairduel.serve")
 MOST_IN_BATCH = 256
 FOLLOW = 0.5  # seconds between looks at what other processes have written
+
+
+def _unguarded(act: Act) -> Act:
+    return act
 
 
 @dataclass
@@ -190,19 +196,24 @@ class Service:
             self._requests.put(request)
         return request.done
 
-    def ask(self, room: Room, voter: int) -> Future[None]:
-        """See to it that a voter has a question, if there is any left."""
-        worth = room.worth(voter)
-        return self.submit(room, lambda ledger: acts.ask(ledger, voter, worth), voter)
+    def ask(self, room: Room, voter: int, guard: Guard = _unguarded) -> Future[None]:
+        """See to it that a voter has a question, if there is any left.
 
-    def answer(self, room: Room, voter: int, n: int, said: str) -> Future[None]:
+        guard: turns an act into one that is done under some condition; so below.
+        """
+        act = partial(acts.ask, voter=voter, worth=room.worth(voter))
+        return self.submit(room, guard(act), voter)
+
+    def answer(
+        self, room: Room, voter: int, n: int, said: str, guard: Guard = _unguarded
+    ) -> Future[None]:
         """Answer a question of a voter."""
-        worth = room.worth(voter)
-        return self.submit(room, lambda ledger: acts.answer(ledger, voter, n, said, worth), voter)
+        act = partial(acts.answer, voter=voter, n=n, said=said, worth=room.worth(voter))
+        return self.submit(room, guard(act), voter)
 
-    def undo(self, room: Room, voter: int, n: int) -> Future[None]:
+    def undo(self, room: Room, voter: int, n: int, guard: Guard = _unguarded) -> Future[None]:
         """Take an answer of a voter back."""
-        return self.submit(room, lambda ledger: acts.undo(ledger, voter, n), voter)
+        return self.submit(room, guard(partial(acts.undo, voter=voter, n=n)), voter)
 
     # News
 
