@@ -113,6 +113,12 @@ def test_what_is_wrong_is_said(run: Run, tmp_path: Path) -> None:
     assert "too early" in run("decide", secret, code=2)
 
 
+def test_libraries_that_are_missing_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "find_spec", lambda name: None if name == "segno" else object())
+    assert "polls need segno" in run("open", "lunch", code=2)
+    assert cli.run(["serve", "--port", "0"]) == 2
+
+
 def test_every_command_has_help_and_every_option_too() -> None:
     names = [
         command.name or command.callback.__name__

@@ -34,10 +34,11 @@ poll = typer.Typer(
 
 @contextmanager
 def _service(db: str, *, new: bool = False) -> Iterator[Service]:
-    from fairduel.serve.run import learner, ready
+    from fairduel.serve.run import check_installed, learner, ready
     from fairduel.serve.service import Service
     from fairduel.serve.storage import StorageError
 
+    check_installed()
     if not new and "://" not in db and not Path(db).exists():
         raise InputError(f"there is no file {db!r}: give the polls' own with --db.")
     service = Service(ready(db), learner)

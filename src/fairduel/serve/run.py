@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,6 +37,7 @@ def serve(
     say: Callable[[str], Any],
 ) -> None:
     """Serve the polls of a database until Ctrl-C or a signal; ``say`` gets the link."""
+    check_installed()
     import uvicorn
 
     from fairduel.serve.access import Limits
@@ -64,6 +66,16 @@ def serve(
         with suppress(KeyboardInterrupt):  # raised again when all is done
             uvicorn.Server(config).run(sockets=[listening])
         say("stopped")
+
+
+def check_installed() -> None:
+    """Say what to install if the libraries of the extra are missing."""
+    missing = [name for name in ("fastapi", "uvicorn", "segno") if not find_spec(name)]
+    if missing:
+        raise InputError(
+            f"polls need {' and '.join(missing)}, which is not installed: "
+            "pip install 'fairduel[serve]'."
+        )
 
 
 def learner(wins: Floats, **settings: Any) -> Advice:
