@@ -71,7 +71,7 @@ def storm(server: Server, times: int, strike: Callable[[], None]) -> tuple[Storm
     """Strike some times while people vote; return what was acknowledged."""
     made = make_poll(server, CLIENTS)
     votes = Storm()
-    thread = threading.Thread(target=votes.run, args=(server.port, made))
+    thread = threading.Thread(target=votes.run, args=(server.port, made), daemon=True)
     thread.start()
     rng = random.Random(1)
     for _ in range(times):
