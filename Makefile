@@ -64,15 +64,15 @@ bench: setup
 	missed=0; for file in benchmarks/[!_]*.py; do \
 		echo "== $$file"; $(BIN)/python "$$file" || missed=1; done; exit $$missed
 
-# The busy ones end with the shell that started them, however that ends. As many tests run at once, so
-# that it takes twice the time of an idle machine and not five times.
+# The busy ones end with the shell that started them, however that ends. Twice as many tests run at
+# once, so that they get two thirds of the machine and are more crowded still.
 test-busy: setup
 	$(BIN)/python -c 'import fairduel.experiments.warm'
 	@busy=; trap 'kill $$busy; wait' EXIT; trap 'exit 130' INT TERM; \
 	for process in 1 2 3 4 5 6 7 8; do \
 		while kill -0 $$$$ 2> /dev/null; do n=0; while [ $$n -lt 99999 ]; do n=$$((n + 1)); done; done & \
 		busy="$$busy $$!"; done; \
-	for run in 1 2 3; do echo "== run $$run of 3, beside$$busy"; $(PYTEST) -n 8 || exit; done
+	for run in 1 2 3; do echo "== run $$run of 3, beside$$busy"; $(PYTEST) -n 16 || exit; done
 
 lock: setup
 	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
 from fairduel.errors import InputError
 
 Json = Any
+T = TypeVar("T")
+LATER = "later"
+
+
+def later(default: T) -> T:
+    """Return a field that came after the first files: they are without it, and mean the default.
+
+    So are new files as long as it has its default, and old ones stay as they are.
+    """
+    field: T = dataclasses.field(default=default, metadata={LATER: True})
+    return field
 
 
 def encode(value: object) -> Json:
@@ -24,7 +35,11 @@ def encode(value: object) -> Json:
     if isinstance(value, np.ndarray):
         return {"array": str(value.dtype), "shape": list(value.shape), "values": _flat(value)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        fields = {
+            f.name: encode(getattr(value, f.name))
+            for f in dataclasses.fields(value)
+            if not (LATER in f.metadata and getattr(value, f.name) == f.default)
+        }
         return {"is": type(value).__name__, **fields}
     raise InputError(
         f"a {type(value).__name__} cannot be saved: states and settings are made of numbers, "

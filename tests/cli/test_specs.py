@@ -90,6 +90,9 @@ def test_every_setting_can_be_given(name: str) -> None:
     fields = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     hints = {setting: h for setting, h in get_type_hints(kind).items() if setting in fields}
     inner = get_type_hints(hints.pop("tournament")) if "tournament" in hints else {}
+    if hints.pop("features", None):
+        with pytest.raises(InputError, match="set it in Python"):
+            specs.learner(f"{name}:features=1")
     for setting, hint in {**hints, **{f"tournament.{key}": inner[key] for key in inner}}.items():
         assert specs.learner(f"{name}:{setting}={samples[hint]}")
 

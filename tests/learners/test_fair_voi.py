@@ -184,7 +184,7 @@ def test_what_it_promises_comes_true() -> None:
     early, late = np.array(said)[::2], np.array(said)[1::2]
     assert abs(early[:, 0].mean() - np.mean(kept[::2])) < 0.06
     assert abs(late[:, 0].mean() - np.mean(kept[1::2])) < 0.02
-    assert (early[:, 1] > late[:, 1]).all()
+    assert early[:, 1].mean() > 3.0 * late[:, 1].mean()
     assert (late[:, 1] < 0.01).all()
 
 
@@ -412,7 +412,13 @@ def test_states_in_the_middle_are_saved_to_the_bit() -> None:
 def test_the_settings_can_be_saved() -> None:
     learner = FairVOI(welfare=Utilitarian(), winners=(0, 1), anytime=True)
     assert decode(json.loads(json.dumps(encode(learner))), [FairVOI, Utilitarian]) == learner
-    assert {f.name for f in dataclasses.fields(learner)} == {"welfare", "winners", "anytime"}
+    assert {f.name for f in dataclasses.fields(learner)} == {
+        "welfare",
+        "winners",
+        "anytime",
+        "scoring",
+        "features",
+    }
 
 
 # How well it does: fixed seeds, and bars that are far from what it reaches

@@ -637,7 +637,7 @@ def test_a_group_without_a_winner_leaves_the_rest(
     assert found["sushi-10-uniform-fairer"].verdict is Verdict.UNKNOWN
     assert found["sushi-5-fair-dominate"].verdict is not Verdict.UNKNOWN
     assert "nan" not in re.findall(r"[a-z]+", to_markdown(made.document).lower())
-    named = set(reproduction.NAMES) - {reproduction.WELFARES}
+    named = set(reproduction.NAMES) - {reproduction.WELFARES, reproduction.PEOPLE}
     assert {each.name for each in made.document.sections} == named
 
 

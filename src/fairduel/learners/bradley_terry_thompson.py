@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fairduel._arrays import Floats
+from fairduel._codec import later
 from fairduel.learners._states import replaced
 from fairduel.learners.learner import Learner
 from fairduel.offers import Mix, Play
@@ -49,7 +50,7 @@ class BradleyTerryThompson(Learner[ThompsonState]):
     from_sums = True
 
     welfare: Welfare = field(default_factory=Nash)
-    scoring: str = "condorcet"
+    scoring: str = later("condorcet")
 
     def __post_init__(self) -> None:
         check_welfare(self.welfare)

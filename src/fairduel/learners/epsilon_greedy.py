@@ -10,6 +10,7 @@ import numpy as np
 
 from fairduel._arrays import Floats, Ints
 from fairduel._checks import whole_number
+from fairduel._codec import later
 from fairduel.inference.estimates import empirical_borda, empirical_scores
 from fairduel.learners._states import replaced
 from fairduel.learners.course import AgainstWinners, AllPairs, Counts, Course
@@ -79,7 +80,7 @@ class FairEpsilonGreedy(Learner[EpsilonGreedyState]):
     keep_identification: bool = False
     least_played: bool = False
     solve_every: int = 1
-    scoring: str = "condorcet"
+    scoring: str = later("condorcet")
 
     def __post_init__(self) -> None:
         check_welfare(self.welfare)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairduel._arrays import Floats, Ints
+from fairduel._codec import later
 from fairduel.inference.estimates import empirical_scores
 from fairduel.learners._states import replaced
 from fairduel.learners.learner import Learner
@@ -58,7 +59,7 @@ class FairETC(Learner[ETCState]):
     winners: tuple[int, ...] | None = None
     count_winners: bool = True
     repeat_pairs: bool = True
-    scoring: str = "condorcet"
+    scoring: str = later("condorcet")
 
     def __post_init__(self) -> None:
         check_welfare(self.welfare)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairduel._arrays import Floats
+from fairduel._codec import later
 from fairduel.errors import InputError
 from fairduel.inference import Posterior
 from fairduel.inference.featured import infer_featured
@@ -59,8 +60,8 @@ class FairVOI(Learner[VOIState]):
     welfare: Welfare = field(default_factory=Nash)
     winners: tuple[int | None, ...] | None = None
     anytime: bool = False
-    scoring: str = "condorcet"
-    features: tuple[tuple[float, ...], ...] | None = None
+    scoring: str = later("condorcet")
+    features: tuple[tuple[float, ...], ...] | None = later(None)
 
     def __post_init__(self) -> None:
         check_welfare(self.welfare)

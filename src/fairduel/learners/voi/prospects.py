@@ -32,12 +32,11 @@ def prospects(
     chosen anew, and the rest.
     """
     arms = posterior.scores.shape[1]
-    n = FEW if welfare.slow else DRAWS
-    drawn = np.maximum(posterior.sample(rng, n), 1e-6)
+    drawn = np.maximum(posterior.sample(rng, FEW if welfare.slow else DRAWS), 1e-6)
     resolved = np.sqrt(MORE / (MORE + answers + arms - 1.0))[:, None]
     rest = np.sqrt(1.0 - resolved**2)
     told = np.clip(posterior.scores + resolved * (drawn - posterior.scores), 1e-6, 1.0)
-    others = drawn[rng.permutation(n)]
+    others = drawn[rng.permutation(len(drawn))]
     truth = np.clip(told + rest * (others - posterior.scores), 1e-6, 1.0)
     chosen = welfare.follow(told, policy)
     now = _kept(welfare, drawn, policy, policy)
