@@ -80,7 +80,7 @@ def test_a_poll_from_the_organiser_to_the_check(browser: Browser, web: Web) -> N
         links = re.findall(r"http\S+?/v/[\w-]+", page.content())
         assert len(links) == 3
         page.get_by_role("link", name="Board").click()
-        expect(page.get_by_role("status").first).to_contain_text("0 answers of 0 from 3 people")
+        expect(page.get_by_role("status").first).to_contain_text("0 answers from 0 of 3 people")
 
         with Visit(browser, web, PHONE, has_touch=True) as ann:
             ann.page.goto(links[0])
@@ -111,7 +111,7 @@ def test_a_poll_from_the_organiser_to_the_check(browser: Browser, web: Web) -> N
             assert cem.page.locator("select").count() == 3
 
         # The board has moved by itself.
-        expect(page.get_by_role("status").first).to_contain_text("8 answers of 3 from 3 people")
+        expect(page.get_by_role("status").first).to_contain_text("8 answers from 3 of 3 people")
         expect(page.locator("svg.bar").first).to_be_visible()
         page.get_by_role("button", name="Decide now").click()
         drawn = page.locator("ol.decisions > li > strong")

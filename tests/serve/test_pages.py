@@ -163,7 +163,7 @@ def test_the_board_and_the_result(made: Made, ann: Person, boss: Person) -> None
     made.vote(0, 4)
     made.settled()
     page = boss.see(f"{base}/board")
-    assert "12 answers of 2 from 3 people" in page
+    assert "12 answers from 2 of 3 people" in page
     assert "no answer yet" in page  # cem
     assert page.count('class="bar"') == 4 + 2
     assert "%</td>" in ann.see(f"{base}/result")
