@@ -37,7 +37,8 @@ def one_of(what: str, name: str, names: Iterable[str]) -> str:
 
     plain = {choice.lower(): choice for choice in choices}
     near = difflib.get_close_matches(name.lower(), plain, n=1)
-    hint = f"did you mean {plain[near[0]]!r}?" if near else f"use one of {', '.join(choices)}."
+    known = f"use one of {', '.join(choices)}." if choices else "leave it out, there are none."
+    hint = f"did you mean {plain[near[0]]!r}?" if near else known
     raise InputError(f"there is no {what} {name!r}: {hint}")
 
 

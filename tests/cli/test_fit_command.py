@@ -83,6 +83,17 @@ def test_json_has_what_solve_has_and_more(run: Run) -> None:
     assert data["users"][1]["utility"] == found.utilities["blue"].mean
 
 
+def test_the_welfare_is_named_with_its_settings(run: Run) -> None:
+    options = ["--by", "team", "--welfare", "power-mean:p=-2"]
+    _, out, _ = run(RANKS, *options, "--report", "page")
+    assert "power mean (p=-2)" in " ".join(out.split())
+    assert "Welfare, scoring, weights: power-mean:p=-2, borda, per group" in Path(
+        "page/report.md"
+    ).read_text("utf-8")
+    _, out, _ = run(RANKS, *options, "--json")
+    assert json.loads(out)["welfare"] == "power-mean:p=-2"
+
+
 def test_standard_input(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     packed = gzip.compress(VOTES.encode())
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))

@@ -94,7 +94,11 @@ def test_every_setting_can_be_given(name: str) -> None:
         with pytest.raises(InputError, match="set it in Python"):
             specs.learner(f"{name}:features=1")
     for setting, hint in {**hints, **{f"tournament.{key}": inner[key] for key in inner}}.items():
-        assert specs.learner(f"{name}:{setting}={samples[hint]}")
+        if setting == "features":  # a table of numbers
+            with pytest.raises(InputError, match="features can't be given as text: set it in"):
+                specs.learner(f"{name}:{setting}=1")
+        else:
+            assert specs.learner(f"{name}:{setting}={samples[hint]}")
 
 
 @pytest.mark.parametrize(
@@ -135,6 +139,13 @@ def test_welfares_by_name() -> None:
         assert specs.welfare(welfare.name) == welfare
 
 
+def test_a_welfare_says_by_which_text_it_is_found_again() -> None:
+    for text in ("nash", "power-mean:p=-0.1234567891234", "gini:delta=3", "gini:weights=3/1.5/0"):
+        assert specs.welfare(text).text == text
+    assert specs.welfare("power-mean").text == "power-mean:p=-1"
+    assert specs.welfare("gini").text == "gini:delta=2"
+
+
 @pytest.mark.parametrize(
     ("text", "welfare"),
     [
@@ -171,7 +182,7 @@ def test_welfares_with_settings(text: str, welfare: Welfare) -> None:
         ("gini:weights=a/b", "weights is 'a/b': give numbers with / between, like 3/2/1."),
         ("gini:delta=0.9", "delta is 0.9: give a finite number from 1 up"),
         ("nash:weights=1/-2", "weights[1] is -2.0: give a positive finite number"),
-        ("egalitarian:p=1", "there is no egalitarian setting 'p'"),
+        ("egalitarian:p=1", "there is no egalitarian setting 'p': leave it out, there are none."),
     ],
 )
 def test_wrong_welfares_are_one_clear_sentence(text: str, said: str) -> None:

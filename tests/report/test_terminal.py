@@ -15,7 +15,16 @@ from fairduel.report import terminal
 from fairduel.report.metrics import METRICS
 from fairduel.report.statistics import Estimate, estimate
 from fairduel.report.summary import IDENTIFYING, Summary
-from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Solution, Utilitarian, Welfare
+from fairduel.welfare import (
+    Egalitarian,
+    FrankWolfe,
+    GeneralizedGini,
+    Nash,
+    PowerMean,
+    Solution,
+    Utilitarian,
+    Welfare,
+)
 
 SETTINGS = {"environment": "random", "rounds": 200_000, "seed": 0}
 TABLE = ScoreTable(
@@ -169,6 +178,8 @@ def test_summaries_data_is_json() -> None:
         (Utilitarian(), "no policy has a higher mean utility"),
         (Egalitarian(), "no policy has a .*smallest utility"),
         (FrankWolfe(), r"a Nash welfare more than \d+ % higher"),
+        (PowerMean(-2), r"no policy has a (higher )?power mean \(p=-2\)"),
+        (GeneralizedGini(delta=3), r"no policy has a (higher )?Gini welfare \(delta=3\)"),
     ],
 )
 def test_solutions_in_words(welfare: Welfare, said: str) -> None:
@@ -178,13 +189,13 @@ def test_solutions_in_words(welfare: Welfare, said: str) -> None:
     terminal.print_solution(console, solution, welfare)
     text = output.getvalue()
     assert re.search(said, text)
-    assert f"{welfare.label}: {solution.value:.6g}" in text
+    assert f"{welfare.title}: {solution.value:.6g}" in text
     for name in ("tea", "Ada", "Bob"):
         assert name in text
     assert "gin" not in text
     data = terminal.solution_data(solution, welfare)
     data = json.loads(json.dumps(data, allow_nan=False))
-    assert data["welfare"] == welfare.name
+    assert data["welfare"] == welfare.text
     assert re.search(said, data["certificate"])
     assert [entry["arm"] for entry in data["arms"]] == ["tea", "milk", "gin"]
     assert [entry["utility"] for entry in data["users"]] == solution.utilities.tolist()

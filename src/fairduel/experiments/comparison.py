@@ -56,7 +56,7 @@ def picture(results: Results) -> Figure:
         raise InputError("no simulation has succeeded, so there is nothing to draw.")
     if len(settings) == 1:
         (players,) = settings.values()
-        welfare = results.cells[0].welfare.label
+        welfare = results.cells[0].welfare.title
         return learners_figure(_runs_of(results, players), _is_logarithmic(players), welfare)
     panels = [
         # What is long for a panel goes on in a second line.
@@ -127,7 +127,7 @@ def document(results: Results, command: str = "") -> Document:
         )
         for number, (setting, players) in enumerate(_with_results(results).items(), 1)
     ]
-    welfares = sorted({cell.welfare.label for cell in results.cells})
+    welfares = sorted({cell.welfare.title for cell in results.cells})
     answers = sorted({str(cell.answering) for cell in results.cells if not cell.answering.prompt})
     seeds = sorted({cell.seed for cell in results.cells})
     facts = (

@@ -83,7 +83,7 @@ def _settings(cells: Sequence[Cell]) -> dict[str, Any]:
         "horizon": np.array([cell.rounds for cell in cells], np.int64),
         "run": np.array([cell.run for cell in cells], np.int64),
         "seed": np.array([cell.seed for cell in cells], np.int64),
-        "welfare": np.array([cell.welfare.name for cell in cells], dtype=object),
+        "welfare": np.array([cell.welfare.text for cell in cells], dtype=object),
         "answers": np.array([str(cell.answering.answers) for cell in cells], dtype=object),
         "delay": np.array([cell.answering.delay for cell in cells], np.int64),
     }

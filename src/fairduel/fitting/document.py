@@ -21,7 +21,7 @@ def document(fit: Fit, command: str = "") -> Document:
     who = Section("users", "What each user gets" if fit.named else "What users get", (users,))
     proof: tuple[Block, ...] = (
         Text(words.proof(fit)),
-        Text(f"What was maximised ({fit.welfare.name}): {fit.welfare.summary}"),
+        Text(f"What was maximised ({fit.welfare.text}): {fit.welfare.summary}"),
     )
     sections = [who, instead, Section("proof", "Why no other choice is fairer", proof)]
     asked = words.questions(fit)
@@ -57,6 +57,6 @@ def _facts(fit: Fit, command: str) -> tuple[tuple[str, str], ...]:
         *((("Command", f"`{command}`"),) if command else ()),
         ("fairduel", fairduel.__version__),
         ("Read as", fit.ballots.said),
-        ("Welfare, scoring, weights", f"{fit.welfare.name}, {fit.scoring}, per {fit.per}"),
+        ("Welfare, scoring, weights", f"{fit.welfare.text}, {fit.scoring}, per {fit.per}"),
         ("Machine", machine()),
     )

@@ -148,7 +148,7 @@ def solution_data(solution: Solution, welfare: Welfare) -> dict[str, Any]:
     """Return a solution as plain data, with names; a gap that is not finite is None."""
     policy, utilities = solution.policy.tolist(), solution.utilities.tolist()
     return {
-        "welfare": welfare.name,
+        "welfare": welfare.text,
         "value": _finite(solution.value),
         "gap": _finite(solution.gap),
         "certificate": certificate(solution, welfare),
@@ -171,7 +171,7 @@ def print_solution(console: Console, solution: Solution, welfare: Welfare) -> No
     users = zip(solution.users, solution.utilities.tolist(), strict=True)
     tables = [_figures("Arm", "Probability", [*played, *rest]), _figures("User", "Utility", users)]
     proof = [
-        f"{welfare.label}: {solution.value:.6g}",
+        f"{welfare.title}: {solution.value:.6g}",
         f"certificate: {certificate(solution, welfare)}",
     ]
     if solution.unserved:
@@ -199,12 +199,12 @@ def print_result(
 def certificate(solution: Solution, welfare: Welfare) -> str:
     """Say how much better any policy can be, at most."""
     if solution.gap == 0.0:
-        return f"no policy has a higher {welfare.label}"
+        return f"no policy has a higher {welfare.title}"
     if math.isinf(solution.gap):
         return "none: a user gets nothing here whom another policy would serve"
     percent = f"{100 * math.expm1(solution.gap):.2g} %"
     more = percent if welfare.relative else f"{solution.gap:.2g}"
-    return f"no policy has a {welfare.label} more than {more} higher"
+    return f"no policy has a {welfare.title} more than {more} higher"
 
 
 def _figures(name: str, value: str, rows: Iterable[tuple[str, float]]) -> _tables.Table:

@@ -74,6 +74,13 @@ class GeneralizedGini(Welfare):
         object.__setattr__(self, "sizes", user_weights(self.sizes, "sizes"))
         check_tolerance(self.tolerance)
 
+    @property
+    def settings(self) -> str:
+        """The weights of the ranks, or delta."""
+        if self.weights is not None:
+            return f"weights={'/'.join(f'{each:.15g}' for each in self.weights)}"
+        return f"delta={DELTA if self.delta is None else self.delta:.15g}"
+
     def value(self, utilities: ArrayLike) -> Floats:
         """Return the mean weighted by rank, over the last axis."""
         utilities = np.asarray(utilities, np.float64)
@@ -94,7 +101,7 @@ class GeneralizedGini(Welfare):
         policies, gaps = self._solve(scores[None], start)
         utilities, unserved = scores.dot(policies[0]), unserved_users(scores)
         value = float(self.value(utilities))
-        return Solution(policies[0], utilities, value, float(gaps[0]), unserved, self.label)
+        return Solution(policies[0], utilities, value, float(gaps[0]), unserved, self.title)
 
     def certificate(self, scores: ArrayLike, policy: ArrayLike) -> float:
         """Return how much more any policy can have, at most.

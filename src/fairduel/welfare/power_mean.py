@@ -75,6 +75,11 @@ class PowerMean(Welfare):
         object.__setattr__(self, "weights", user_weights(self.weights))
         check_tolerance(self.tolerance)
 
+    @property
+    def settings(self) -> str:
+        """The power."""
+        return f"p={self.p:.15g}"
+
     def value(self, utilities: ArrayLike) -> Floats:
         """Return the power mean of utilities, over the last axis."""
         utilities = np.asarray(utilities, np.float64)
@@ -94,7 +99,7 @@ class PowerMean(Welfare):
         policy, unserved = policies[0], unserved_users(scores)
         utilities = scores.dot(policy)
         gap = float(gaps[0]) if gaps.size else self.certificate(scores, policy)
-        return Solution(policy, utilities, float(self.value(utilities)), gap, unserved, self.label)
+        return Solution(policy, utilities, float(self.value(utilities)), gap, unserved, self.title)
 
     def certificate(self, scores: ArrayLike, policy: ArrayLike) -> float:
         """Return how much higher the logarithm of the mean can be, at most.

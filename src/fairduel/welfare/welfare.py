@@ -16,6 +16,8 @@ from fairduel.errors import InputError
 from fairduel.welfare.checks import policy_of, score_matrices, score_matrix
 from fairduel.welfare.solution import Solution
 
+SHOWN = 40  # characters of settings in a title
+
 
 class Welfare(ABC):
     """An objective over the users' utilities u = S pi, maximised over policies pi.
@@ -42,6 +44,22 @@ class Welfare(ABC):
         for declared in ("name", "label", "summary"):
             if not isinstance(getattr(cls, declared, None), str):
                 raise TypeError(f"the welfare {cls.__name__} has no {declared}: declare a string.")
+
+    @property
+    def settings(self) -> str:
+        """What sets it apart from others of its name, as the command line takes it, like "p=-1"."""
+        return ""
+
+    @property
+    def text(self) -> str:
+        """What the command line takes for it, like "power-mean:p=-1", but for users' weights."""
+        return f"{self.name}:{self.settings}" if self.settings else self.name
+
+    @property
+    def title(self) -> str:
+        """What its value is called, with the settings, like "power mean (p=-1)"."""
+        shown = self.settings if len(self.settings) <= SHOWN else f"{self.settings[: SHOWN - 1]}…"
+        return f"{self.label} ({shown})" if shown else self.label
 
     @abstractmethod
     def value(self, utilities: ArrayLike) -> Floats:
