@@ -67,6 +67,21 @@ def test_users_have_dots_and_many_have_curves(tmp_path: Path) -> None:
     assert here.get_xdata()[0] == many.solution.utilities.min()  # type: ignore[index]
 
 
+def test_lines_of_names_end_at_the_axis(tmp_path: Path) -> None:
+    for axes in fitted(tmp_path, 12, LONG, LONG).plot().axes:
+        names = [label.get_text() for label in axes.get_yticklabels()]
+        assert all("\n" in name and " \n" not in name for name in names)
+
+
+@pytest.mark.parametrize("users", [3, 12, 25])
+def test_a_single_bar_is_no_wall(tmp_path: Path, users: int) -> None:
+    path = tmp_path / "same.csv"
+    path.write_text("name,x,y\n" + "".join(f"{d},1,2\n" for d in range(users)))
+    figure = fit(path).plot()
+    (bar,) = figure.axes[0].patches
+    assert 0.2 <= bar.get_window_extent().height / figure.dpi <= 0.7
+
+
 def test_intervals_are_drawn_where_there_are_any(tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text("user,winner,loser\nann,x,y\nbob,y,x\n")
     voted = fit(tmp_path / "votes.csv").plot().axes[1]

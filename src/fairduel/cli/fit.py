@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairduel.cli import complete
-from fairduel.cli.options import Maximised, Quiet
+from fairduel.cli.options import SCORES, Maximised, Quiet
 from fairduel.cli.output import (
     check_folder,
     check_new,
@@ -68,7 +68,7 @@ def fit(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What an option is worth to a user, as in simulate. Default: borda for stated "
+            help=f"What an option (arm) is worth to a user: {SCORES}. Default: borda for stated "
             "orders, since by favourites alone (condorcet) second choices would be worth nothing; "
             "condorcet for votes.",
             autocompletion=complete.scorings,

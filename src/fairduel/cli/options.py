@@ -45,14 +45,14 @@ Welfare = Annotated[
         autocompletion=complete.welfares,
     ),
 ]
+SCORES = "; ".join(f"{name} ({_in_sentence(each.summary)})" for name, each in SCORINGS.items())
 Scoring = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="What an arm is worth to a user: "
-        + "; ".join(f"{name} ({_in_sentence(each.summary)})" for name, each in SCORINGS.items())
-        + ". Learners learn it too, unless a setting scoring=NAME of theirs says otherwise. "
-        "Default: condorcet, or for instances what their file says.",
+        help=f"What an arm is worth to a user: {SCORES}. Learners learn it too, unless a setting "
+        "scoring=NAME of theirs says otherwise. Default: condorcet, or for instances what their "
+        "file says.",
         autocompletion=complete.scorings,
     ),
 ]

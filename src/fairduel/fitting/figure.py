@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ WIDTH = 11.0  # inches
 HEIGHT = 4.2  # at least
 AROUND = 1.3  # inches above and below the axes
 ROW = 0.24  # inches of a user or an option, and more for names of several lines
+BAR = 0.6  # inches of a bar at most
 LINE = 0.17  # inches of a line of a name
 NAME_WIDTH = 1.9  # inches
 NAME_SIZE = 9  # points
@@ -37,8 +39,7 @@ def draw(fit: Fit) -> Figure:
     from matplotlib.figure import Figure
 
     bars = _bars(fit)
-    options = [wrapped(printable(name), NAME_WIDTH, NAME_SIZE) for name in bars]
-    users = [wrapped(printable(user), NAME_WIDTH, NAME_SIZE) for user in _users(fit)]
+    options, users = _folded(bars), _folded(_users(fit))
     height = max(HEIGHT, AROUND + max(map(_height, (options, users))))
     with matplotlib.rc_context(LOOK):
         figure = Figure(figsize=(WIDTH, height), dpi=150, layout="constrained")
@@ -67,6 +68,12 @@ def _users(fit: Fit) -> tuple[str, ...]:
     return fit.ballots.users if fit.named else ()
 
 
+def _folded(names: Iterable[str]) -> list[str]:
+    """Return names in lines; a blank at the end of one would shift it, as all end at the axis."""
+    lines = (wrapped(printable(name), NAME_WIDTH, NAME_SIZE) for name in names)
+    return [each.replace(" \n", "\n") for each in lines]
+
+
 def _height(names: list[str]) -> float:
     """Return the inches that names take below each other."""
     return sum(max(ROW, LINE * (name.count("\n") + 1) + 0.07) for name in names)
@@ -76,7 +83,11 @@ def _draw_options(axes: Axes, names: list[str], shares: list[float]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     places = _places(names)
-    axes.barh(places, shares, height=min(0.7 * ROW, 0.7), color=FAIR)
+    span = places[0] - places[-1] + 2 * ROW
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    thickest = BAR * span / (figure.get_figheight() - AROUND)
+    axes.barh(places, shares, height=min(0.7 * ROW, thickest), color=FAIR)
     for place, share in zip(places, shares, strict=True):
         axes.annotate(
             f"{share:.0%}", (share, place), (4, 0), textcoords="offset points", va="center",
