@@ -48,6 +48,14 @@ def test_it_says_what_it_took_the_file_for(run: Run) -> None:
     assert not err
 
 
+def test_both_bad_is_told_apart(run: Run) -> None:
+    one = VOTES + "bob,x,y,both bad\n"
+    assert "4 votes. 1 tie says that both are bad. " in " ".join(run(one)[1].split())
+    two = one + "ann,x,y,both bad\n"
+    assert "5 votes. 2 ties say that both are bad. " in " ".join(run(two)[1].split())
+    assert "both are bad" not in run(VOTES)[1]
+
+
 def test_it_says_why_orders_are_scored_by_places(run: Run) -> None:
     _, out, _ = run(RANKS)
     assert "borda" in out

@@ -16,7 +16,15 @@ from fairduel.offers import Mix
 from fairduel.simulation import simulate
 from fairduel.tally import Tally
 from fairduel.testing import LEARNER_LAWS
-from fairduel.welfare import Egalitarian, FrankWolfe, Nash, Utilitarian, Welfare
+from fairduel.welfare import (
+    Egalitarian,
+    FrankWolfe,
+    GeneralizedGini,
+    Nash,
+    PowerMean,
+    Utilitarian,
+    Welfare,
+)
 
 LEARNER = BradleyTerryThompson()
 
@@ -176,7 +184,10 @@ def test_it_decides_anew_every_five_per_cent_and_looks_at_no_horizon() -> None:
     assert len({policy for _, policy in found}) == len(found)  # each has a sample of its own
 
 
-@pytest.mark.parametrize("welfare", [Nash(), Utilitarian(), Egalitarian(), FrankWolfe()])
+@pytest.mark.parametrize(
+    "welfare",
+    [Nash(), Utilitarian(), Egalitarian(), FrankWolfe(), PowerMean(-2), GeneralizedGini()],
+)
 def test_every_welfare(welfare: Welfare) -> None:
     instance = bradley_terry_instance(3, 4, 2.0, seed=1)
     learner = BradleyTerryThompson(welfare=welfare)

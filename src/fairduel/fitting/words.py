@@ -44,9 +44,8 @@ def introduction(fit: Fit) -> list[str]:
         f"{len(ballots.users):,} users, {len(ballots.options):,} options, "
         f"{ballots.answers.sum():,.10g} {said}."
     )
-    bad = (
-        [f"{ballots.both_bad:,.10g} of the ties say that both are bad."] if ballots.both_bad else []
-    )
+    says = "tie says" if ballots.both_bad == 1 else "ties say"
+    bad = [f"{ballots.both_bad:,.10g} {says} that both are bad."] if ballots.both_bad else []
     return [f"{ballots.said}.", " ".join([size, *bad, _weighted(fit)]), _scored(fit)]
 
 
