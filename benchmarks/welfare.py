@@ -263,7 +263,7 @@ def worst_gap(size: int, count: int) -> None:
     welfares: list[Welfare] = [Nash(), PowerMean(0.9), PowerMean(-2.0), Egalitarian()]
     for welfare in [*welfares, GeneralizedGini()]:
         gap = max(welfare.maximize(scores).gap for scores in random_scores(count, size, size))
-        what = f"worst gap of {count}, {welfare.label}, {size} x {size}"
+        what = f"worst gap of {count}, {welfare.title}, {size} x {size}"
         report(what, f"{gap:.1e}", "at most 1e-9", gap <= 1e-9)
 
 
