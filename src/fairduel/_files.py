@@ -10,6 +10,7 @@ import os
 import secrets
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from fairduel.errors import InputError
@@ -135,3 +136,22 @@ def _advice(error: Exception) -> str:
 
 def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
+
+
+@contextlib.contextmanager
+def alone(path: AnyPath) -> Iterator[None]:
+    """Let nobody else who asks for a file be at it meanwhile, where there is one and locks work.
+
+    Whoever has waited finds another file in its place, and has to look again.
+    """
+    try:
+        import fcntl
+
+        file = open(path, "rb")  # noqa: SIM115  (it is closed below)
+    except (ImportError, OSError, TypeError, ValueError):
+        yield
+        return
+    with file:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

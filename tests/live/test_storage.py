@@ -3,7 +3,9 @@
 import dataclasses
 import json
 import os
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairduel import SKIP, TIE, FairETC, FairVOI, InputError, Learner, Session, UniformOverUsers
-from fairduel.live.storage import Document, Journal, Storage, _line, document_checksum
+from fairduel.live.storage import (
+    Document,
+    Journal,
+    Storage,
+    _line,
+    document_checksum,
+    write_document,
+)
 from fairduel.live.votes import Asked, Event, Told
 from voters import ARMS, LEARNERS, USERS, Same, fingerprint, new_session, saved, vote
 
@@ -515,6 +524,34 @@ def test_a_file_that_another_process_changed_is_left_alone(tmp_path: Path) -> No
     first.save(tmp_path / "other.json")
     file.unlink()
     first.save(file)
+
+
+def test_two_that_save_at_once_do_not_overwrite_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both look, and then both would write: here that takes a while."""
+    file = tmp_path / "session.json"
+    Session(["ann"], ["x", "y"], 50, seed=1).save(file)
+    sessions = [Session.load(file) for _ in range(2)]
+
+    def slowly(path: Any, document: Any) -> None:
+        time.sleep(0.3)
+        write_document(path, document)
+
+    monkeypatch.setattr("fairduel.live.session.write_document", slowly)
+
+    def save(session: Session) -> str:
+        session.ask()
+        try:
+            session.save(file)
+        except InputError as error:
+            return str(error)
+        return ""
+
+    with ThreadPoolExecutor(2) as pool:
+        said = sorted(pool.map(save, sessions))
+    assert said[0] == ""
+    assert "another process has changed it" in said[1]
 
 
 def test_a_name_that_is_none() -> None:

@@ -16,7 +16,7 @@ from fairduel import learners
 from fairduel._arrays import Floats
 from fairduel._checks import whole_number
 from fairduel._codec import classes_in, decode, encode
-from fairduel._files import AnyPath
+from fairduel._files import AnyPath, alone
 from fairduel._names import check_names
 from fairduel.errors import InputError
 from fairduel.inference import estimate_utilities
@@ -361,13 +361,14 @@ class Session:
         changed since, is left alone, with an error.
         """
         place = _place(path)
-        if place in self._saved and fingerprint(place) not in (None, self._saved[place]):
-            raise InputError(
-                f"cannot save to {os.fspath(path)!r}: another process has changed it since this "
-                "session was loaded or saved: load it again, or give another name."
-            )
-        write_document(path, self._document())
-        self._saved[place] = fingerprint(place)
+        with alone(place):
+            if place in self._saved and fingerprint(place) not in (None, self._saved[place]):
+                raise InputError(
+                    f"cannot save to {os.fspath(path)!r}: another process has changed it since "
+                    "this session was loaded or saved: load it again, or give another name."
+                )
+            write_document(path, self._document())
+            self._saved[place] = fingerprint(place)
 
     @classmethod
     def load(cls, path: AnyPath, learner: Learner[Any] | None = None) -> Session:
