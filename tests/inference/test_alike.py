@@ -7,7 +7,8 @@ import pytest
 
 from fairduel._arrays import Floats
 from fairduel.inference import infer_strengths
-from fairduel.inference.alike import LARGEST, Alike, _fit, infer_alike, laplace
+from fairduel.inference.alike import LARGEST, _fit, infer_alike
+from fairduel.inference.correlated import Correlated, laplace
 
 
 def votes(theta: Floats, each: int, rng: np.random.Generator) -> Floats:
@@ -71,7 +72,7 @@ def test_who_agrees_is_believed_to_agree_on_the_rest() -> None:
     wins = np.pad(votes(theta, 30, np.random.default_rng(2)), ((0, 0), (0, 2), (0, 2)))
     wins[:3, 5, 6] = 6.0
     alike, alone = infer_alike(wins), infer_strengths(wins)
-    assert isinstance(alike, Alike)
+    assert isinstance(alike, Correlated)
 
     def prefers(strengths: Floats) -> float:
         return float((strengths[:, 3, 5] > strengths[:, 3, 6]).mean())
@@ -121,7 +122,7 @@ def test_the_same_votes_give_the_same_draws() -> None:
 
 @pytest.mark.parametrize("users", [1, LARGEST // 4 + 1])
 def test_one_user_and_very_many_are_taken_one_by_one(users: int) -> None:
-    assert not isinstance(infer_alike(np.zeros((users, 4, 4))), Alike)
+    assert not isinstance(infer_alike(np.zeros((users, 4, 4))), Correlated)
 
 
 def test_intervals_hold_the_truth() -> None:

@@ -18,7 +18,7 @@ from fairduel.learners import FairETC, Learner
 from fairduel.learners.learner import Rationale
 from fairduel.learners.voi.learner import FairVOI, VOIState
 from fairduel.learners.voi.prospects import prospects
-from fairduel.learners.voi.value import answer_rates, information_value
+from fairduel.learners.voi.value import Situation, answer_rates, information_value
 from fairduel.offers import Mix
 from fairduel.simulation import simulate
 from fairduel.simulation.responses import Responses
@@ -160,7 +160,7 @@ def test_an_early_unlucky_answer_hides_nobody_for_ever() -> None:
     state = _told(learner, wins, horizon=100_000)
     posterior, policy = infer_pairs(wins), learner.policy(state)
     rng = np.random.default_rng(1)
-    value = information_value(posterior, Nash(), policy, state.tally, 90_000.0, rng)
+    value = information_value(posterior, Situation(Nash(), policy, state.tally, 90_000.0, rng))
     assert value.winner_slope[1, 2] > 0.01 * value.winner_slope.max() > 0.0
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from fairduel.inference import IndependentPairs, infer_pairs, infer_preferences
 from fairduel.kernels import voi
 from fairduel.learners.voi.value import (
+    Situation,
     information_value,
     left_derivatives,
     policy_values,
@@ -128,7 +129,8 @@ def test_under_borda_a_pair_is_worth_what_knowing_it_gains(
     policy = Nash().maximize(posterior.scores).policy
     plays = np.array([[0, answers], [0, 0]])
     value = information_value(
-        posterior, Nash(), policy, Tally(plays, wins), 100.0, np.random.default_rng(1)
+        posterior,
+        Situation(Nash(), policy, Tally(plays, wins), 100.0, np.random.default_rng(1)),
     )
     best = Nash().follow(posterior.drawn)
     kept = Nash().value(posterior.drawn @ policy) / policy_values(Nash(), posterior.drawn, best)
@@ -144,7 +146,8 @@ def test_under_borda_all_pairs_of_an_arm_tell_of_it_and_no_others() -> None:
     posterior = infer_preferences(wins, "borda")
     policy = Nash().maximize(posterior.scores).policy
     value = information_value(
-        posterior, Nash(), policy, Tally.empty(1, 4), 100.0, np.random.default_rng(1)
+        posterior,
+        Situation(Nash(), policy, Tally.empty(1, 4), 100.0, np.random.default_rng(1)),
     )
     assert value.slope.argmax() == np.ravel_multi_index((2, 3), (4, 4))
     assert value.slope[0, 1] < 0.05 * value.slope[2, 3]

@@ -9,7 +9,7 @@ from fairduel.experiments.keys import identity
 from fairduel.learners import FairVOI
 from fairduel.paper import Reproduction, beyond, reproduction
 from fairduel.paper.beyond import HARD_HORIZONS, HORIZONS, RANDOM, SIX, SIZES, Beyond
-from fairduel.paper.experiment import LEARNERS
+from fairduel.paper.experiment import LEARNERS, lost_by_chance
 from fairduel.paper.groups import Groups
 from fairduel.report.document import Document, Picture, Table, Text
 from fairduel.simulation import metrics, simulate
@@ -112,13 +112,12 @@ def test_words_give_the_horizon_from_which_on_half_is_had(made: Reproduction) ->
 
 def test_random_and_the_best_policy_are_what_playing_them_gives() -> None:
     """The best policy's metrics are those that a learner who knows it would come to."""
-    section = Beyond(2, Groups(()))
     cell = Cell(FairVOI(), Random(3, 5), 100, run=1)
     instance = beyond._instance(cell)
     uniform = np.full(5, 0.2)
     path = simulate(instance, 100, seed=1)
     lost = 1.0 - (instance.scores @ uniform).prod() / path.best
-    assert section._chance((3, 5))[1] == pytest.approx(lost, abs=1e-12)
+    assert lost_by_chance(Random(3, 5), HORIZONS[0], 2)[1] == pytest.approx(lost, abs=1e-12)
     best = beyond._best_utilities((cell,))
     assert best.shape == (1, 3)
     assert best.prod() == pytest.approx(path.best, rel=1e-9)

@@ -8,6 +8,7 @@ import pytest
 from fairduel.environments import BradleyTerry
 from fairduel.experiments import sweep
 from fairduel.paper import people, reproduction
+from fairduel.paper.experiment import lost_by_chance
 from fairduel.paper.people import ANYTIME, HORIZONS, PLAIN, PLAYERS, VOI, People
 from fairduel.report.document import Picture, Table, Text, Verdict
 
@@ -44,7 +45,7 @@ def test_chance_is_what_uniform_play_loses() -> None:
     experiment = People(runs=3)
     place = experiment.places["Bradley-Terry N(0, 1) (10, 5)"]
     found = sweep(experiment._cells("Bradley-Terry N(0, 1) (10, 5)", VOI, 50), workers=1)
-    lost = experiment._chance(place)
+    lost = lost_by_chance(place, 50, 3, people.SEED)
     best = found.final(found.cells, "best")
     scores = place.draw(0, 50, people.SEED).scores
     assert lost[0] == pytest.approx(1.0 - scores.mean(axis=1).prod() / best[0])

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from fairduel._arrays import Bools, Floats
 from fairduel.data import Ballots
 from fairduel.inference import Posterior, infer
-from fairduel.inference.alike import LARGEST, infer_alike
+from fairduel.inference.alike import LARGEST, infer_alike, infer_votes
 from fairduel.inference.strengths import KEPT
-from fairduel.live.advice import infer_votes
 from fairduel.scorings import SCORINGS, check_scoring
 
 BLOCK = 1 << 22  # draws of scores at a time: 32 MB
@@ -116,4 +115,4 @@ def _posterior(wins: Floats, scoring: str, draws: int, alike: bool) -> Posterior
     """Return what votes say; ``alike``: also by who resembles whom, as sessions have it."""
     if not alike:
         return infer(wins, scoring=scoring, draws=draws)
-    return infer_votes(wins, infer_alike(wins), None)
+    return infer_votes(wins, infer_alike(wins))

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairduel._arrays import Floats
-from fairduel.inference.alike import Alike, Fit, evenly, laplace, posterior_of
-from fairduel.inference.independent import known_winners
+from fairduel.inference.correlated import Correlated, Fit, infer_kinds, laplace
 
 SPREADS = (1.0, 2.5)  # of strengths, in log-odds
 OWN = (1.0, 0.3, 0.03)  # parts of the variance that features say nothing about
@@ -17,7 +16,7 @@ DRAWS = 128
 
 def infer_featured(
     wins: Floats, features: Floats, winners: Sequence[int | None] | None = None
-) -> Alike:
+) -> Correlated:
     """Return the posterior given ``wins`` (D, K, K) of arms with ``features`` (K, F).
 
     theta_d = X beta_d and a part of every arm's own: a covariance between arms of
@@ -25,25 +24,12 @@ def infer_featured(
     not known, but the same for all users, and weighted by Laplace's evidence. With q = 1 the
     features say nothing. The same answers always give the same posterior.
     """
-    users, arms, _ = wins.shape
-    kinds = [(s, between_arms(features, q)) for q in OWN for s in SPREADS]
-    fits = [[_fit(wins[d : d + 1], s, between) for d in range(users)] for s, between in kinds]
-    evidence = np.array([sum(fit.log_evidence for fit in kind) for kind in fits])
-    weights = np.exp(evidence - evidence.max())
-    total = float(evidence.max() + np.log(weights.mean()))
-    weights /= weights.sum()
-    rng = np.random.default_rng(round(2.0 * float(wins.sum())))
-    parts = np.searchsorted(weights.cumsum()[:-1], rng.permuted(evenly(DRAWS // 2, rng)))
-    shifts = np.array([[fit.draw(rng)[0] for fit in fits[part]] for part in parts])
-    modes = np.array([[fit.mode[0] for fit in fits[part]] for part in parts])
-    return posterior_of(
-        wins,
-        known_winners(winners, users),
-        weights,
-        strengths=np.stack([modes + shifts, modes - shifts], axis=1).reshape(-1, users, arms),
-        shifts=np.stack([shifts, -shifts], axis=1).reshape(-1, users, arms),
-        log_evidence=total,
-    )
+    kinds = [
+        [_fit(wins[d : d + 1], spread, between_arms(features, own)) for d in range(len(wins))]
+        for own in OWN
+        for spread in SPREADS
+    ]
+    return infer_kinds(wins, winners, kinds, DRAWS)
 
 
 def between_arms(features: Floats, own: float) -> Floats:

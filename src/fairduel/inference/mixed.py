@@ -10,7 +10,7 @@ import numpy as np
 
 from fairduel._arrays import Floats
 from fairduel.inference.independent import infer_pairs
-from fairduel.inference.posterior import DRAWS, Posterior
+from fairduel.inference.posterior import DRAWS, Posterior, by_evidence
 from fairduel.inference.preferences import infer_preferences
 from fairduel.inference.strengths import KEPT, infer_strengths, weigh_strengths
 
@@ -68,9 +68,7 @@ def infer(
 
 def weigh(models: Sequence[tuple[float, Posterior]]) -> Posterior:
     """Mix posteriors with even odds beforehand, each given with its log evidence."""
-    evidence = np.array([each for each, _ in models])
-    weights = np.exp(evidence - evidence.max())
-    weights /= weights.sum()
+    weights, _ = by_evidence(np.array([each for each, _ in models]))
     likely = [
         (weight, posterior)
         for weight, (_, posterior) in zip(weights.tolist(), models, strict=True)

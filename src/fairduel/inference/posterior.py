@@ -55,6 +55,12 @@ def in_proportion(weights: Floats, n: int, rng: np.random.Generator) -> Ints:
     return counts
 
 
+def by_evidence(evidence: Floats) -> tuple[Floats, float]:
+    """Return the weights of hypotheses, at even odds beforehand, and the log evidence of all."""
+    weights = np.exp(evidence - evidence.max())
+    return weights / weights.sum(), float(evidence.max() + np.log(weights.mean()))
+
+
 def evenly_spaced(drawn: Floats, n: int, rng: np.random.Generator) -> Floats:
     """Return n of the draws, evenly spaced, from a random one on."""
     kept = len(drawn)

@@ -12,6 +12,7 @@ from fairduel.inference.independent import known_winners
 from fairduel.inference.posterior import (
     DRAWS,
     Posterior,
+    by_evidence,
     evenly_spaced,
     in_proportion,
     stratified,
@@ -68,8 +69,7 @@ def weigh_strengths(wins: Floats, rival: float = -np.inf) -> tuple[Floats, float
         if nearest < rival - HOPELESS:
             return np.eye(len(HYPOTHESES))[_LOOSEST[0]], nearest
     evidence = strengths.evidence(wins, *np.ascontiguousarray(HYPOTHESES.T)).sum(axis=1)
-    weights = np.exp(evidence - evidence.max())
-    return weights / weights.sum(), float(evidence.max() + np.log(weights.mean()))
+    return by_evidence(evidence)
 
 
 def infer_strengths(

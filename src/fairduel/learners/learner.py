@@ -11,6 +11,7 @@ from fairduel.errors import InputError
 from fairduel.inference import Posterior, infer
 from fairduel.offers import Play
 from fairduel.tally import Tally
+from fairduel.welfare import Nash, Welfare
 
 State = TypeVar("State")
 ENOUGH = 0.01  # of the best: what is not worth ten more answers of each user
@@ -67,7 +68,8 @@ class Learner(ABC, Generic[State]):
 
     A learner declares what it can do. anytime: whether it works without knowing the horizon.
     winners: each user's winner as far as it was given. scoring: by which it scores arms (see
-    ``fairduel.scorings``). explains: whether ``outlook`` and ``rationale`` say anything.
+    ``fairduel.scorings``). welfare: what it maximises. features: what describes arms, if anything
+    does. explains: whether ``outlook`` and ``rationale`` say anything.
     from_sums: whether it can begin with the sum of all answers so far, so that answers may change,
     and users and arms come and go.
     """
@@ -75,6 +77,8 @@ class Learner(ABC, Generic[State]):
     anytime: bool = False
     winners: tuple[int | None, ...] | None = None
     scoring: str = "condorcet"
+    welfare: Welfare = Nash()
+    features: tuple[tuple[float, ...], ...] | None = None
     explains: bool = False
     from_sums: bool = False
 

@@ -14,11 +14,10 @@ from fairduel.inference import (
     Preferences,
     Strengths,
     estimate_utilities,
-    infer_pairs,
     infer_preferences,
 )
-from fairduel.inference.alike import infer_alike
-from fairduel.inference.mixed import weigh
+from fairduel.inference.alike import infer_alike, infer_votes
+from fairduel.inference.featured import infer_featured
 from fairduel.learners.learner import Outlook
 from fairduel.learners.voi.candidates import candidates
 from fairduel.learners.voi.learner import check_size
@@ -51,19 +50,21 @@ def advise(
     welfare: Welfare | None = None,
     winners: Sequence[int | None] | None = None,
     scoring: str = "condorcet",
+    features: Floats | None = None,
     seed: int = 0,
 ) -> Advice:
     """Return what votes say: ``wins[d, i, j]`` is how often user d preferred i to j.
 
     A tie is half a win each. Users may be alike, which the votes show. winners: those users'
     winners that are known. scoring: by which arms are scored; under others than the paper's, users
-    are taken one by one. The same votes and seed give the same advice.
+    are taken one by one. features: (K, F) numbers that describe arms, if there are any; users are
+    taken one by one then too. The same votes and seed give the same advice.
     """
     users, arms, _ = wins.shape
     check_size(users, arms)
     welfare = Nash() if welfare is None else welfare
     rng = np.random.default_rng([seed, round(2.0 * float(wins.sum()))])
-    posterior, worthy = _infer(wins, winners, scoring)
+    posterior, worthy = _infer(wins, winners, scoring, features)
     policy = candidates(posterior, welfare, rng)[0][0]
     estimates = estimate_utilities(posterior, policy, posterior.sample(rng))
     gains, speeds = gains_by_user(worthy, welfare, policy)
@@ -78,20 +79,20 @@ def advise(
 
 
 def _infer(
-    wins: Floats, winners: Sequence[int | None] | None, scoring: str
+    wins: Floats,
+    winners: Sequence[int | None] | None,
+    scoring: str,
+    features: Floats | None,
 ) -> tuple[Posterior, Strengths | Preferences]:
     """Return the posterior, and the part of it that says what answers are worth."""
     if check_learnable(scoring) != "condorcet":
         found = infer_preferences(wins, scoring, round(2.0 * float(wins.sum())))
         return found, found
+    if features is not None:
+        linear = infer_featured(wins, features, winners)
+        return linear, linear
     alike = infer_alike(wins, winners)
     return infer_votes(wins, alike, winners), alike
-
-
-def infer_votes(wins: Floats, alike: Strengths, winners: Sequence[int | None] | None) -> Posterior:
-    """Return the posterior of people who may be alike, or of independent pairs, by evidence."""
-    pairs = infer_pairs(wins, winners)
-    return weigh([(alike.log_evidence, alike), (pairs.log_evidence(), pairs)])
 
 
 def find_favourites(

@@ -275,12 +275,13 @@ class Session:
         wins = votes.roster.restrict(votes.tally).wins
         key = wins.tobytes()
         if self._advised is None or self._advised[:2] != (votes.roster, key):
-            welfare = getattr(self.learner, "welfare", None)
+            features = self.learner.features
             advice = advise(
                 wins,
-                welfare=welfare,
+                welfare=self.learner.welfare,
                 winners=self.learner.winners,
                 scoring=self.learner.scoring,
+                features=None if features is None else np.array(features),
                 seed=self.seed,
             )
             self._advised = (votes.roster, key, advice)

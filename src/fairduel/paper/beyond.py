@@ -23,6 +23,8 @@ from fairduel.paper.experiment import (
     Players,
     all_of,
     cells_of,
+    lost_by_chance,
+    shares_lost,
 )
 from fairduel.paper.figure1 import Figure1
 from fairduel.paper.figure2 import Figure2
@@ -241,12 +243,12 @@ class Beyond:
     def _short_blocks(self, results: Results) -> tuple[Block, ...]:
         shares = {
             size: {
-                learner: np.stack([_shares(results, cells) for cells in by_horizon])
+                learner: np.stack([shares_lost(results, cells) for cells in by_horizon])
                 for learner, by_horizon in by_learner.items()
             }
             for size, by_learner in self.short.items()
         }
-        chance = {size: self._chance(size) for size in SIZES}
+        chance = {size: lost_by_chance(Random(*size), HORIZONS[0], self.runs) for size in SIZES}
         panels = [_short_panel(size, shares[size], chance[size]) for size in SIZES]
         return (
             Text(
@@ -273,15 +275,6 @@ class Beyond:
             played, label = by_name(name, "as_written"), f"{SHORT[name]}, as written"
         return cells_of(played, label, environment, rounds, range(self.runs), Checkpoints(1))
 
-    def _chance(self, size: tuple[int, int]) -> Floats:
-        """Return (runs,) what the uniform policy loses, exactly; the same at every horizon."""
-        instances = [Random(*size).draw(run, HORIZONS[0], 0) for run in range(self.runs)]
-        got = [
-            each.scores.mean(axis=1).prod() / Nash().maximize(each.scores).value
-            for each in instances
-        ]
-        return 1.0 - np.array(got)
-
 
 def _with_voi(group: Players) -> Players:
     """Return the players with Fair-VOI added, on the same instances."""
@@ -294,12 +287,6 @@ def _with_voi(group: Players) -> Players:
 
 def _finals(results: Results, group: Players, metric: str) -> dict[str, Floats]:
     return {learner: results.final(cells, metric) for learner, cells in group.items()}
-
-
-def _shares(results: Results, cells: Cells) -> Floats:
-    """Return (runs,) regret as a share of the best welfare times T."""
-    best = results.final(cells, "best") * cells[0].rounds
-    return np.asarray(results.final(cells, "regret") / best)
 
 
 def _rate(setting: lower_bound.Setting) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 from fairduel._arrays import Floats
 from fairduel.environments import Environment
 from fairduel.experiments import Cell, Checkpoints, Results
@@ -13,6 +15,7 @@ from fairduel.learners.catalogue import by_name
 from fairduel.report.document import Section
 from fairduel.report.figures import Line, line_of_runs
 from fairduel.report.metrics import METRICS
+from fairduel.welfare import Nash
 
 LEARNERS = {
     "fair-etc": "Fair-ETC",
@@ -105,6 +108,21 @@ def lines(results: Results, group: Players, metric: str) -> tuple[Line, ...]:
         line_of_runs(LEARNERS[name], *results.curve(cells, metric), style)
         for style, (name, cells) in enumerate(group.items())
     )
+
+
+def shares_lost(results: Results, cells: Cells) -> Floats:
+    """Return (runs,) regret as a share of the best welfare times T."""
+    best = results.final(cells, "best") * cells[0].rounds
+    return np.asarray(results.final(cells, "regret") / best)
+
+
+def lost_by_chance(environment: Environment, rounds: int, runs: int, seed: int = 0) -> Floats:
+    """Return (runs,) the share of the best welfare that the uniform policy loses, exactly."""
+    instances = [environment.draw(run, rounds, seed) for run in range(runs)]
+    got = [
+        each.scores.mean(axis=1).prod() / Nash().maximize(each.scores).value for each in instances
+    ]
+    return 1.0 - np.array(got)
 
 
 def finals(results: Results, group: Players) -> dict[str, dict[str, Floats]]:

@@ -16,13 +16,12 @@ from fairduel.environments import Environment
 from fairduel.environments.people import families
 from fairduel.experiments import Cell, Checkpoints, Results
 from fairduel.learners import BradleyTerryThompson, FairETC, FairVOI, Learner
-from fairduel.paper.experiment import Cells, cells_of
+from fairduel.paper.experiment import Cells, cells_of, lost_by_chance, shares_lost
 from fairduel.report import figures
 from fairduel.report.criterion import more
 from fairduel.report.document import Block, Picture, Section, Table, Text, Verdict
 from fairduel.report.numbers import interval
 from fairduel.report.statistics import average
-from fairduel.welfare import Nash
 
 HORIZONS = (50, 100, 200, 500, 1_000, 2_000)
 SEED = 5_000_000  # of instances that nothing was tuned on
@@ -87,7 +86,10 @@ class People:
 
     def section(self, results: Results) -> Section:
         shares = {family: _shares(results, group) for family, group in self.groups.items()}
-        chance = {family: self._chance(place) for family, place in self.places.items()}
+        chance = {
+            family: lost_by_chance(place, HORIZONS[0], self.runs, SEED)
+            for family, place in self.places.items()
+        }
         return Section("people", "Beyond the paper: people", self._blocks(shares, chance))
 
     def _blocks(self, shares: dict[str, Shares], chance: dict[str, Floats]) -> tuple[Block, ...]:
@@ -126,23 +128,10 @@ class People:
             ),
         )
 
-    def _chance(self, place: Environment) -> Floats:
-        """Return (runs,) what the uniform policy loses, exactly; the same at every horizon."""
-        lost = []
-        for run in range(self.runs):
-            scores = place.draw(run, HORIZONS[0], SEED).scores
-            lost.append(1.0 - scores.mean(axis=1).prod() / Nash().maximize(scores).value)
-        return np.array(lost)
-
 
 def _shares(results: Results, group: dict[str, tuple[Cells, ...]]) -> Shares:
     return {
-        label: np.stack(
-            [
-                results.final(cells, "regret") / (results.final(cells, "best") * cells[0].rounds)
-                for cells in by_horizon
-            ]
-        )
+        label: np.stack([shares_lost(results, cells) for cells in by_horizon])
         for label, by_horizon in group.items()
     }
 

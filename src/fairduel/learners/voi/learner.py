@@ -18,7 +18,7 @@ from fairduel.learners.phases import check_winners
 from fairduel.learners.voi.candidates import candidates
 from fairduel.learners.voi.plan import Asked, InformationValue, Offer, Planner, Schedule
 from fairduel.learners.voi.prospects import prospects
-from fairduel.learners.voi.value import information_value
+from fairduel.learners.voi.value import Situation, information_value
 from fairduel.offers import Mix, Play
 from fairduel.scorings import check_learnable
 from fairduel.tally import Tally
@@ -148,7 +148,9 @@ class FairVOI(Learner[VOIState]):
         policies, sample = candidates(posterior, self.welfare, rng)
 
         def value(left: float) -> InformationValue:
-            return information_value(posterior, self.welfare, policies[0], state.tally, left, rng)
+            return information_value(
+                posterior, Situation(self.welfare, policies[0], state.tally, left, rng)
+            )
 
         schedule = Schedule(state.horizon, self.anytime)
         return Planner(schedule, policies, sample.loss, value)

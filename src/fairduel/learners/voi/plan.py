@@ -133,16 +133,10 @@ class Schedule:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """To play two policies (2, K) for a number of rounds, and then the best by what was learned.
-
-    gain: what it brings over the rounds after it, and cost: what it costs meanwhile, both as
-    shares of the best welfare, summed over rounds.
-    """
+    """To play two policies (2, K) for a number of rounds, and then the best by what was learned."""
 
     sides: Floats
     rounds: float
-    gain: float
-    cost: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,13 +193,7 @@ class Planner:
         sides = np.stack([policies[first[c]], policies[second[c]]])
         if not (_frequencies(sides) * value.slope).any():
             return None
-        length = float(lengths[n])
-        return Plan(
-            sides,
-            length,
-            gain=(rounds - length) * float(gains[n, c]),
-            cost=length * max(0.0, float(cost[c]) - now),
-        )
+        return Plan(sides, float(lengths[n]))
 
     def _gains(self, value: InformationValue, policies: Floats, rounds: float) -> Floats:
         """Return what pairs of policies (P,) gain in each of the lengths (L, P)."""

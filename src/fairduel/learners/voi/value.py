@@ -21,81 +21,57 @@ NODES = 4  # steps from knowing nothing more to knowing everything
 SURPRISES = np.arange(1.0, 5.0)  # standard deviations by which an arm may prove different
 
 
-@functools.singledispatch
-def information_value(
-    posterior: Posterior,
-    welfare: Welfare,
-    policy: Floats,
-    tally: Tally,
-    left: float,
-    rng: np.random.Generator,
-) -> InformationValue:
-    """Return what answers about each pair are worth over each of the ``left`` rounds to come.
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """When answers are valued.
 
-    In shares of the best welfare. policy: the one to play otherwise. tally: the answers so far; it
-    says who answers. For another model of preferences, ``register`` another function.
+    policy: the one to play otherwise. tally: the answers so far; it says who answers. left: rounds
+    to come in which they can be used.
+    """
+
+    welfare: Welfare
+    policy: Floats
+    tally: Tally
+    left: float
+    rng: np.random.Generator
+
+
+@functools.singledispatch
+def information_value(posterior: Posterior, now: Situation) -> InformationValue:
+    """Return what answers about each pair are worth over each of the rounds to come.
+
+    In shares of the best welfare. For another model of preferences, ``register`` another function.
     """
     raise TypeError(f"what answers are worth under {type(posterior).__name__} is not known")
 
 
 @information_value.register
-def _(
-    posterior: Mixed,
-    welfare: Welfare,
-    policy: Floats,
-    tally: Tally,
-    left: float,
-    rng: np.random.Generator,
-) -> InformationValue:
-    found = [
-        information_value(part, welfare, policy, tally, left, rng).times(weight)
-        for weight, part in posterior.parts
-    ]
+def _(posterior: Mixed, now: Situation) -> InformationValue:
+    found = [information_value(part, now).times(weight) for weight, part in posterior.parts]
     return functools.reduce(InformationValue.plus, found)
 
 
 @information_value.register
-def _(
-    posterior: IndependentPairs,
-    welfare: Welfare,
-    policy: Floats,
-    tally: Tally,
-    left: float,
-    rng: np.random.Generator,
-) -> InformationValue:
-    counts = posterior.counts / answer_rates(tally)[:, None, None]
-    value = _Evaluation(posterior, welfare, policy, counts).value(left, rng)
-    best = welfare.maximize(posterior.scores, policy).value
+def _(posterior: IndependentPairs, now: Situation) -> InformationValue:
+    counts = posterior.counts / answer_rates(now.tally)[:, None, None]
+    value = _Evaluation(posterior, now.welfare, now.policy, counts).value(now.left, now.rng)
+    best = now.welfare.maximize(posterior.scores, now.policy).value
     return value.times(1.0 / max(best, 1e-300))
 
 
 @information_value.register
-def _(
-    posterior: Strengths,
-    welfare: Welfare,
-    policy: Floats,
-    tally: Tally,
-    left: float,
-    rng: np.random.Generator,
-) -> InformationValue:
-    gains, speeds = gains_by_user(posterior, welfare, policy)
-    slope, limit = _over_users(gains, speeds * answer_rates(tally)[:, None, None])
+def _(posterior: Strengths, now: Situation) -> InformationValue:
+    gains, speeds = gains_by_user(posterior, now.welfare, now.policy)
+    slope, limit = _over_users(gains, speeds * answer_rates(now.tally)[:, None, None])
     return InformationValue(slope, limit, np.zeros_like(slope))
 
 
 @information_value.register
-def _(
-    posterior: Preferences,
-    welfare: Welfare,
-    policy: Floats,
-    tally: Tally,
-    left: float,
-    rng: np.random.Generator,
-) -> InformationValue:
-    gains, speeds = gains_by_user(posterior, welfare, policy)
-    speeds = speeds * answer_rates(tally)[:, None, None]
+def _(posterior: Preferences, now: Situation) -> InformationValue:
+    gains, speeds = gains_by_user(posterior, now.welfare, now.policy)
+    speeds = speeds * answer_rates(now.tally)[:, None, None]
     slope, limit = _over_users(gains, speeds)
-    arm_slope, arm_limit = _unlikely_arms(posterior, welfare, policy, speeds)
+    arm_slope, arm_limit = _unlikely_arms(posterior, now.welfare, now.policy, speeds)
     slope, limit = np.maximum(slope, arm_slope), np.maximum(limit, arm_limit)
     return InformationValue(slope, limit, np.zeros_like(slope))
 
