@@ -31,11 +31,10 @@ CONTEXT.set_forkserver_preload(["uvicorn", "fairduel.serve.app", "psycopg", "_po
 def no_advice(wins: Floats, **settings: Any) -> Advice:
     """Say nothing, at no cost: voters get least-asked pairs."""
     D, K, _ = wins.shape
-    zeros = np.zeros(D)
+    zeros, nobody = np.zeros(D), np.full(D, -1)
     shares = np.full(K, 1.0 / K)
-    return Advice(
-        shares, np.zeros((D, K, K)), zeros, zeros, zeros, np.full(D, -1), 0.0, 0.0, 0.0, 0.0
-    )
+    worth = np.zeros((D, K, K))
+    return Advice(shares, worth, zeros, zeros, zeros, nobody, 0.0, 0.0, 0.0, 0.0, (shares,))
 
 
 def free_port() -> int:

@@ -68,11 +68,11 @@ def main() -> None:
         count = vote(url, path, voter["token"], LIKES[voter["name"]])
         print(f"{voter['name']} has answered {count} questions")
     organiser = Api(url, made["organiser"]["token"])
-    decision = organiser("PUT", f"{path}/decisions/1")
-    shares = {int(position): share for position, share in decision["policy"].items()}
+    (drawn,) = organiser("PUT", f"{path}/decisions/1")["drawn"]  # a live poll draws two options
+    shares = {int(position): share for position, share in drawn["policy"].items()}
     for option in made["poll"]["options"]:
         print(f"{option['name']:6} {shares[option['position']]:5.0%}")
-    print(f"drawn: {decision['option']['name']}")
+    print(f"drawn: {drawn['option']['name']}")
     print(f"the board: {made['organiser']['link']}")
 
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from fairduel._arrays import Floats
+from fairduel._arrays import Floats, Ints
 from fairduel.serve.advisor import Advice
 from fairduel.welfare import Nash
 from fairduel.welfare.welfare import Welfare
 
 
-def advise(wins: Floats, *, welfare: Welfare | None = None, seed: int = 0) -> Advice:
+def advise(wins: Floats, *, welfare: Welfare | None = None, plays: Ints | None = None) -> Advice:
     """Shares in proportion to wins; a pair is worth the more the less a voter has said of it."""
     assert isinstance(welfare or Nash(), Welfare)
     answers = wins + wins.transpose(0, 2, 1)
@@ -31,4 +31,5 @@ def advise(wins: Floats, *, welfare: Welfare | None = None, seed: int = 0) -> Ad
         share_low=0.8,
         share_high=0.95,
         ten_more=0.02,
+        sides=(policy,) if plays is None else (policy, np.full(len(policy), 1.0 / len(policy))),
     )

@@ -404,7 +404,7 @@ def test_a_lost_link_is_replaced() -> None:
         ("cancel", (1, "x"), "no decision 1", 404),
         ("describe", ("",), "the title is ''", 422),
         ("describe", ("x" * 121,), "at most 120", 422),
-        ("decide", (1, {0: 1.0}, 0), "options have just changed", 503),
+        ("decide", (1, [{0: 1.0}], 0), "options have just changed", 503),
         ("set_state", ("draft",), "cannot become draft", 409),
     ],
 )

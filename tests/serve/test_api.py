@@ -58,7 +58,7 @@ def test_a_poll_from_the_start_to_the_check(web: Web, place: str) -> None:
         closed = check(boss.patch(made.path, json={"state": "closed"}))
         (seed,) = closed["seeds"]
         assert commitment(seed) == decision["commitment"] == made.data["poll"]["commitment"]
-        assert chance(seed, 1) == decision["draw"]
+        assert chance(seed, 1) == decision["drawn"][0]["draw"]
         boss.close()
 
 

@@ -128,7 +128,26 @@ def test_a_poll_from_the_organiser_to_the_check(browser: Browser, web: Web) -> N
     assert seed is not None
     ledger = web.service.room(slug[1]).ledger
     assert not draws.problems(ledger.frame.decisions, [seed[1]], "even")
-    assert ledger.frame.options[ledger.frame.decisions[0].option].name == option
+    assert ledger.frame.options[ledger.frame.decisions[0].options[0]].name == option
+
+
+def test_a_live_poll_asks_people_while_they_wait(browser: Browser, web: Web) -> None:
+    made = web.poll(mode="live")
+    with Visit(browser, web, PHONE) as ann, made.organiser() as boss:
+        ann.page.goto(made.data["voters"][0]["link"])
+        waits = ann.page.get_by_text("the next question comes with the next decision")
+        expect(waits).to_be_visible()
+        number = 0
+        for n in (1, 2):
+            options: list[str] = []
+            while len(set(options)) < 2:  # both may be the same at first
+                number += 1
+                decision = boss.put(f"{made.path}/decisions/{number}").json()
+                options = [drawn["option"]["name"] for drawn in decision["drawn"]]
+            expect(ann.page.locator("button[value=left]")).to_be_visible()
+            ann.page.wait_for_timeout(310)
+            ann.page.locator("button[value=left]").click()
+            expect(ann.page.get_by_text(f"{n} answered")).to_be_visible()
 
 
 def test_double_taps_answer_once(browser: Browser, web: Web) -> None:

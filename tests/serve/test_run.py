@@ -22,7 +22,7 @@ def test_the_learner_says_all_that_pages_show() -> None:
     assert (advice.utilities <= advice.high).all()
     assert 0.0 <= advice.share_low <= advice.share <= advice.share_high <= 1.0
     assert advice.ten_more >= 0.0
-    known = Known(View(5, (0, 2, 3), (0, 1, 2, 4), wins), advice)
+    known = Known(View(5, (0, 2, 3), (0, 1, 2, 4), wins, np.zeros((4, 4), int)), advice)
     worth = known.worth(3, 5)
     assert worth is not None
     assert (worth[np.ix_((0, 1, 2, 4), (0, 1, 2, 4))] == advice.worth[2]).all()

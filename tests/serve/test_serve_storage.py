@@ -1,6 +1,7 @@
 """The laws of storages, for SQLite and PostgreSQL alike."""
 
 import dataclasses
+import json
 import sqlite3
 import threading
 from contextlib import suppress
@@ -11,7 +12,17 @@ import pytest
 from fairduel.errors import InputError
 from fairduel.serve import acts, schema
 from fairduel.serve.ledger import Ledger
-from fairduel.serve.records import Change, Decision, Event, Frame, Option, Question, Settings, Vote
+from fairduel.serve.records import (
+    Change,
+    Decision,
+    Drawn,
+    Event,
+    Frame,
+    Option,
+    Question,
+    Settings,
+    Vote,
+)
 from fairduel.serve.sqlite import SQLite
 from fairduel.serve.storage import Connection, Database, Place, StorageError, open_database
 from poll_tables import frame
@@ -86,10 +97,12 @@ def test_the_log_is_numbered_without_gaps(database: Database) -> None:
     connection.close()
 
 
-def test_rows_are_added_and_replaced(database: Database) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+def test_rows_are_added_and_replaced(database: Database, count: int) -> None:
     made = frame()
     connection = create(database, made)
-    decision = Decision(1, 2, ((0, 0.1), (2, 0.9)), "ab", "cd", 3, 1.5)
+    sides = Drawn(2, ((0, 0.1), (2, 0.9)), "ab"), Drawn(0, ((0, 1.0),), "ef")
+    decision = Decision(1, sides[:count], "cd", 3, 1.5)
     change = Change(
         (Event("much"),),
         poll={"title": "Dinner", "settings": Settings("gini")},
@@ -281,10 +294,36 @@ def test_a_file_is_backed_up_before_it_migrates(
     create(database, made).close()
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, "CREATE TABLE more(x INTEGER)"))
     database.migrate()
-    copy = sqlite3.connect(tmp_path / "polls.db.version-1")
+    before = len(schema.MIGRATIONS) - 1
+    copy = sqlite3.connect(tmp_path / f"polls.db.version-{before}")
     assert copy.execute("SELECT slug FROM poll").fetchall() == [(made.poll.slug,)]
-    assert copy.execute("SELECT value FROM meta").fetchall() == [("1",)]
+    assert copy.execute("SELECT value FROM meta").fetchall() == [(str(before),)]
     copy.close()
+
+
+def test_polls_of_the_first_version_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = SQLite(tmp_path / "polls.db")
+    made = frame()
+    with monkeypatch.context() as old:
+        old.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
+        database.migrate()
+        connection = database.connect()
+        settings = json.dumps({"welfare": "gini", "repeats": True, "draw": "even"})
+        words = made.poll.id, made.poll.slug, "Lunch", "", "open", 0, settings, "00"
+        poll = *words, made.poll.organiser_hash, None, "", 0, 1.5
+        connection.rows(f"INSERT INTO poll VALUES ({','.join('?' * 13)})", poll)
+        row = (made.poll.id, 1, 2, "[[0, 0.5], [2, 0.5]]", "ab", "cd", 3, 1.5, None, "")
+        connection.rows(f"INSERT INTO decision VALUES ({','.join('?' * 10)})", row)
+        connection.close()
+    database.migrate()
+    now = database.connect()
+    read = now.frame(made.poll.id)
+    now.close()
+    assert read.poll.settings == Settings("gini", repeats=True, mode="poll")
+    drawn = Drawn(2, ((0, 0.5), (2, 0.5)), "ab")
+    assert read.decisions == (Decision(1, (drawn,), "cd", 3, 1.5),)
 
 
 def test_a_file_commits_to_disk(tmp_path: Path) -> None:

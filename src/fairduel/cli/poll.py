@@ -88,6 +88,10 @@ def new(
         bool, typer.Option("--secret", help="Show nobody what one person said.")
     ] = False,
     welfare: Annotated[str, typer.Option(metavar="NAME", help="What is fair.")] = "nash",
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Serve two options a decision; everybody compares them."),
+    ] = False,
     db: Database = FILE,
     base_url: BaseUrl = HERE,
     qr: Qr = False,
@@ -108,7 +112,7 @@ def new(
         voter or [],
         prompt=prompt,
         secret=secret,
-        settings=Settings(welfare=welfare),
+        settings=Settings(welfare=welfare, mode="live" if live else "poll"),
         organiser=token,
         join=join or not voter,
     )
@@ -182,12 +186,11 @@ def decide(slug: Slug, db: Database = FILE) -> None:
     with _room(db, slug) as (service, room):
         known = service.policy(room)
         number = len(room.ledger.frame.decisions) + 1
-        policy, seq = known.policy, known.view.seq
-        act = partial(acts.decide, number=number, policy=policy, after_seq=seq)
+        act = partial(acts.decide, number=number, policies=known.sides, after_seq=known.view.seq)
         service.submit(room, act).result()
-        drawn = room.ledger.frame.decisions[number - 1]
-        name = room.ledger.frame.options[drawn.option].name
-        sys.stdout.write(f"decision {number}: {name}\n")
+        drawn = room.ledger.frame.decisions[number - 1].options
+        names = [room.ledger.frame.options[k].name for k in drawn]
+        sys.stdout.write(f"decision {number}: {' and '.join(names)}\n")
 
 
 @poll.command(cls=Command)

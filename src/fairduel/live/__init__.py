@@ -1,6 +1,6 @@
 """Live use: sessions with named users, who answer at any time."""
 
-from fairduel.live.advice import Advice, advise
+from fairduel.live.advice import Advice, advise, advise_duel
 from fairduel.live.recommendation import Interval, Recommendation, SessionOutlook
 from fairduel.live.session import Session
 from fairduel.live.storage import Journal, Storage
@@ -19,4 +19,5 @@ __all__ = [
     "SessionOutlook",
     "Storage",
     "advise",
+    "advise_duel",
 ]

@@ -20,11 +20,15 @@ from fairduel.inference.alike import infer_alike, infer_votes
 from fairduel.inference.featured import infer_featured
 from fairduel.learners.learner import Outlook
 from fairduel.learners.voi.candidates import candidates
-from fairduel.learners.voi.learner import check_size
+from fairduel.learners.voi.learner import FairVOI, check_size
 from fairduel.learners.voi.prospects import prospects
 from fairduel.learners.voi.value import gains_by_user
+from fairduel.offers import Mix
 from fairduel.scorings import check_learnable
+from fairduel.tally import Tally
 from fairduel.welfare import Nash, Welfare
+
+ENDLESS = 10**15  # the horizon for learners that do not look at it
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +80,22 @@ def advise(
         outlook=prospects(posterior, welfare, policy, wins.sum(axis=(1, 2)), rng),
         worth=worth + worth.transpose(0, 2, 1),
     )
+
+
+def advise_duel(
+    tally: Tally, *, welfare: Welfare | None = None, seed: int = 0
+) -> tuple[Floats, Floats]:
+    """Return the policies from which to draw the two arms that everybody compares next.
+
+    They are those of ``FairVOI`` without a horizon, which decides anew by all that was played and
+    answered so far.
+    """
+    learner = FairVOI(welfare or Nash(), anytime=True)
+    users, arms, _ = tally.wins.shape
+    state = learner.init(users, arms, ENDLESS, seed)
+    play, _ = learner.ask(learner.tell(state, tally))
+    assert isinstance(play, Mix)
+    return play.left, play.right
 
 
 def _infer(

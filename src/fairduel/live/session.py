@@ -24,7 +24,7 @@ from fairduel.learners import FairVOI, Learner
 from fairduel.learners.learner import check_learner
 from fairduel.learners.tournament import Tournament
 from fairduel.live import words
-from fairduel.live.advice import Advice, advise, find_favourites
+from fairduel.live.advice import ENDLESS, Advice, advise, find_favourites
 from fairduel.live.recommendation import Interval, Recommendation, SessionOutlook
 from fairduel.live.storage import (
     Document,
@@ -50,7 +50,6 @@ from fairduel.live.votes import (
 from fairduel.offers import Script, check_offer, check_policy, draw_round, next_part
 from fairduel.tally import Tally
 
-_ENDLESS = 10**15  # the horizon for learners that do not look at it
 _DAMAGE = (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError)
 
 
@@ -131,7 +130,7 @@ class Session:
         return self._votes.roster.present_arms
 
     def _begin(self, users: int, arms: int) -> Any:
-        return self.learner.init(users, arms, self.horizon or _ENDLESS, self.seed)
+        return self.learner.init(users, arms, self.horizon or ENDLESS, self.seed)
 
     def __repr__(self) -> str:
         of = "" if self.horizon is None else f" of {self.horizon:,}"

@@ -99,6 +99,7 @@ def new_poll(
 
     settings = settings or Settings()
     one_of("welfare", settings.welfare, by_name())
+    one_of("mode", settings.mode, ("poll", "live"))
     _check_text("the title", title, LONGEST)
     if prompt:
         _check_text("the question", prompt, 4 * LONGEST)
@@ -138,7 +139,8 @@ def _invited(position: int, name: str, organiser: str) -> Voter:
 def ask(ledger: Ledger, voter: int, worth: Floats | None = None) -> Change:
     """Give a voter a question if none waits. worth: of the answer on each pair of options."""
     _check_voter(ledger, voter)
-    if ledger.frame.poll.state != "open" or ledger.current(voter) is not None:
+    poll = ledger.frame.poll
+    if poll.settings.live or poll.state != "open" or ledger.current(voter) is not None:
         return Change()
     question = _next_question(ledger, voter, worth)
     return Change() if question is None else Change((question,))
@@ -158,7 +160,8 @@ def answer(ledger: Ledger, voter: int, n: int, said: str, worth: Floats | None =
     if states != {"active"}:
         raise Refused("one of the two options has been taken out: answer the next question.")
     vote = Vote(voter, n, cast(Answer, said))
-    if any(other.n != n for other in ledger.waiting(voter)):
+    live = ledger.frame.poll.settings.live
+    if live or any(other.n != n for other in ledger.waiting(voter)):
         return Change((vote,))
     following = _next_question(ledger, voter, worth)
     return Change((vote,) if following is None else (vote, following))
@@ -193,8 +196,13 @@ def _next_question(ledger: Ledger, voter: int, worth: Floats | None) -> Question
     rng = np.random.default_rng([ledger.frame.poll.id, voter, n])
     values = np.zeros(len(pairs)) if worth is None else worth[left, right]
     best = np.lexsort((rng.random(len(pairs)), ledger.asked[left, right], -values))[0]
-    first, second = pairs[best] if rng.random() < 0.5 else pairs[best][::-1]
-    return Question(voter, n, first, second)
+    return _question(voter, n, pairs[best], rng)
+
+
+def _question(voter: int, n: int, pair: Sequence[int], rng: np.random.Generator) -> Question:
+    """Return a question about a pair, with its sides by chance: some people like the left one."""
+    left, right = pair if rng.random() < 0.5 else pair[::-1]
+    return Question(voter, n, left, right)
 
 
 def _askable(ledger: Ledger, voter: int) -> list[tuple[int, int]]:
@@ -327,8 +335,13 @@ def forget(ledger: Ledger, voter: int) -> Change:
     return Change((Event("forgot", {"voter": voter}),), voters=(gone,), forget=voter)
 
 
-def decide(ledger: Ledger, number: int, policy: Mapping[int, float], after_seq: int) -> Change:
-    """Draw a decision from a policy. The number must be the next, so none is drawn twice."""
+def decide(
+    ledger: Ledger, number: int, policies: Sequence[Mapping[int, float]], after_seq: int
+) -> Change:
+    """Draw a decision from a policy; in a live poll from two, and ask everybody about the pair.
+
+    The number must be the next, so none is drawn twice.
+    """
     poll, past = ledger.frame.poll, ledger.frame.decisions
     if 1 <= number <= len(past):
         return Change()  # drawn before
@@ -336,19 +349,29 @@ def decide(ledger: Ledger, number: int, policy: Mapping[int, float], after_seq: 
         raise Refused(f"there are {len(past)} decisions: the next has number {len(past) + 1}.")
     if poll.state not in ("open", "paused"):
         raise Refused(f"the poll is {poll.state}: decisions are drawn while it is open or paused.")
-    if set(policy) != set(ledger.options):
+    if any(set(policy) != set(ledger.options) for policy in policies):
         raise Refused("the options have just changed: decide again.", 503)
-    digits = draws.chance(poll.seed, number)
     decision = Decision(
         number=number,
-        option=draws.draw(policy, past, digits, poll.settings.draw),
-        policy=tuple(sorted(policy.items())),
-        draw=digits,
+        sides=draws.decide(policies, past, poll.seed, poll.settings.draw),
         commitment=draws.commitment(poll.seed),
         after_seq=after_seq,
         at=time.time(),
     )
-    return Change((Event("decided", {"number": number}),), decisions=(decision,))
+    asked = _asked_of_all(ledger, decision) if poll.settings.live else ()
+    return Change((Event("decided", {"number": number}), *asked), decisions=(decision,))
+
+
+def _asked_of_all(ledger: Ledger, decision: Decision) -> tuple[Question, ...]:
+    """Return everybody's question about the options of a decision, if they are two."""
+    if len(set(decision.options)) < 2:
+        return ()
+    asked = []
+    for voter in ledger.voters:
+        n = len(ledger.sheets[voter].questions) + 1
+        rng = np.random.default_rng([ledger.frame.poll.id, voter, n])
+        asked.append(_question(voter, n, decision.options, rng))
+    return tuple(asked)
 
 
 def cancel(ledger: Ledger, number: int, reason: str) -> Change:

@@ -20,6 +20,7 @@ import numpy as np
 
 from fairduel._arrays import Floats, Ints
 from fairduel.serve.ledger import Ledger, View
+from fairduel.serve.records import Settings
 
 _LOG = logging.getLogger("fairduel.serve")
 WORKERS = 2
@@ -35,6 +36,7 @@ class Advice:
     utilities, low, high: (D,) what voters get, and an interval of 95 %. favourites: (D,) the
     options they like best, -1 where unknown. share, share_low, share_high: how much of the best
     welfare the policy is expected to keep. ten_more: what ten more answers of each would add.
+    sides: the policies that a decision is drawn from, one for each of its options.
     """
 
     policy: Floats
@@ -47,9 +49,11 @@ class Advice:
     share_low: float
     share_high: float
     ten_more: float
+    sides: tuple[Floats, ...]
 
 
 Advise = Callable[..., Advice]
+"""It takes ``wins``, and by name ``welfare``, and ``plays`` of a live poll's duels, else None."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,15 @@ class Known:
     @property
     def policy(self) -> dict[int, float]:
         """The share of each option, by position."""
-        return dict(zip(self.view.options, self.advice.policy.tolist(), strict=True))
+        return self._by_position(self.advice.policy)
+
+    @property
+    def sides(self) -> tuple[dict[int, float], ...]:
+        """The policies that a decision is drawn from, by position of option."""
+        return tuple(self._by_position(side) for side in self.advice.sides)
+
+    def _by_position(self, policy: Floats) -> dict[int, float]:
+        return dict(zip(self.view.options, policy.tolist(), strict=True))
 
     def worth(self, voter: int, options: int) -> Floats | None:
         """Return what a voter's answer on each pair is worth; None for one who came later."""
@@ -135,23 +147,31 @@ class Advisor:
             desk.seq = ledger.seq
         current = desk.current
         if not _same(current, view):
-            current = self._known(view, poll.settings.welfare)
+            current = self._known(view, poll.settings)
         public = desk.shown
         if shown is None:
             public = None
         elif not poll.secret:
             public = current
         elif not _same(public, shown):
-            public = self._known(shown, poll.settings.welfare)
+            public = self._known(shown, poll.settings)
         desk.current, desk.shown = current, public
         return public
 
-    def _known(self, view: View, welfare: str) -> Known | None:
+    def compute_blank(self, desk: Desk) -> Known | None:
+        """Return the advice on no answers at all."""
+        with desk.lock:
+            blank, poll = desk.ledger.blank(), desk.ledger.frame.poll
+        return self._known(blank, poll.settings)
+
+    def _known(self, view: View, settings: Settings) -> Known | None:
         if len(view.options) < 2 or not view.voters:
             return None
         from fairduel.welfare.registry import by_name
 
-        return Known(view, self._advise(view.wins, welfare=by_name()[welfare]()))
+        welfare = by_name()[settings.welfare]()
+        plays = view.plays if settings.live else None
+        return Known(view, self._advise(view.wins, welfare=welfare, plays=plays))
 
     def _tick(self) -> None:
         while not self._stopped.wait(TICK):
@@ -175,8 +195,12 @@ class Advisor:
 
 
 def _same(known: Known | None, view: View) -> bool:
-    return known is not None and (known.view.seq, known.view.voters, known.view.options) == (
+    if known is None:
+        return False
+    seen = known.view
+    return (seen.seq, seen.voters, seen.options, seen.plays.tolist()) == (
         view.seq,
         view.voters,
         view.options,
+        view.plays.tolist(),
     )

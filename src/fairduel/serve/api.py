@@ -467,7 +467,7 @@ def new_poll(given: shapes.NewPoll, organiser: str) -> Frame:
         given.voters,
         prompt=given.prompt,
         secret=given.secret,
-        settings=Settings(given.welfare, given.repeats, given.draw, given.show_result),
+        settings=Settings(given.welfare, given.repeats, given.draw, given.show_result, given.mode),
         organiser=organiser,
         join=given.join,
     )
@@ -487,7 +487,7 @@ async def draw(service: Service, room: Room, number: int) -> Decision:
     await finished(service.submit(room, None))
     if not 1 <= number <= len(room.ledger.frame.decisions):
         known = await asyncio.to_thread(service.policy, room)
-        act = partial(acts.decide, number=number, policy=known.policy, after_seq=known.view.seq)
+        act = partial(acts.decide, number=number, policies=known.sides, after_seq=known.view.seq)
         await finished(service.submit(room, act))
     return room.ledger.frame.decisions[number - 1]
 
@@ -596,9 +596,14 @@ def decision_out(frame: Frame, decision: Decision) -> shapes.DecisionOut:
     """Return a decision as it is sent."""
     return shapes.DecisionOut(
         number=decision.number,
-        option=option_out(frame.options[decision.option]),
-        policy=dict(decision.policy),
-        draw=decision.draw,
+        drawn=[
+            shapes.DrawnOut(
+                option=option_out(frame.options[side.option]),
+                policy=dict(side.policy),
+                draw=side.draw,
+            )
+            for side in decision.sides
+        ],
         commitment=decision.commitment,
         after_seq=decision.after_seq,
         cancelled_after=decision.cancelled_after,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fairduel._arrays import Floats
+from fairduel._arrays import Floats, Ints
 from fairduel.serve.records import Answer, Entry, Event, Frame, News, Question, Vote
 
 LEAST_PEOPLE = 5  # below that a secret poll shows nothing
@@ -38,6 +38,7 @@ class View:
     voters: tuple[int, ...]
     options: tuple[int, ...]
     wins: Floats  # (voters, options, options)
+    plays: Ints  # (options, options): how often everybody was asked about the two, in a live poll
 
     @property
     def answers(self) -> Floats:
@@ -59,6 +60,8 @@ class Ledger:
         self._released_seq: int | None = None
         self._held: dict[tuple[int, int], Answer | None] = {}  # answers as they were then
         self.seeds: list[str] = []  # published when the poll was closed
+        self._decided = 0  # decisions so far ...
+        self._settled = 0  # ... and when last a voter or an option came or went
         self._grow()
         self.apply(news)
 
@@ -82,10 +85,19 @@ class Ledger:
             sheet.answers.append(None)
             sheet.open.add(entry.n)
             self._count_asked(entry, 1)
-        elif entry.kind in ("removed", "forgot"):
-            self._leave(entry)
-        elif "seed" in entry.data:
-            self.seeds.append(entry.data["seed"])
+        else:
+            self._happen(entry)
+
+    def _happen(self, event: Event) -> None:
+        """Follow what the organiser did."""
+        if event.kind == "decided":
+            self._decided += 1
+        elif event.kind in ("options", "option", "voter", "removed", "forgot"):
+            self._settled = self._decided
+        if event.kind in ("removed", "forgot"):
+            self._leave(event)
+        if "seed" in event.data:
+            self.seeds.append(event.data["seed"])
 
     def _vote(self, seq: int, vote: Vote) -> None:
         """Replace an answer; the last one counts."""
@@ -186,9 +198,30 @@ class Ledger:
             return None
         return self._view(self._released_seq, self._released)
 
+    def blank(self) -> View:
+        """Return sums without an answer, for the first decisions of a secret live poll."""
+        return self._view(0, np.zeros_like(self.wins))
+
     def _view(self, seq: int, wins: Floats) -> View:
         voters, options = self.voters, self.options
-        return View(seq, voters, options, wins[np.ix_(voters, options, options)])
+        seen = wins[np.ix_(voters, options, options)]
+        return View(seq, voters, options, seen, self._plays()[np.ix_(options, options)])
+
+    def _plays(self) -> Ints:
+        """Return how often all who are there now were asked about each pair by decisions.
+
+        Decisions before anybody last came or went are rounds that asked nothing: who was not
+        there is nobody who does not answer.
+        """
+        K, decisions = len(self.frame.options), self.frame.decisions[: self._decided]
+        plays = np.zeros((K, K), np.int64)
+        if not self.frame.poll.settings.live:
+            return plays
+        for decision in decisions[self._settled :]:
+            plays[decision.options] += 1
+        k = self.options[0]
+        plays[k, k] += self._settled
+        return plays
 
 
 def _add(wins: Floats, question: Question, answer: Answer | None, times: float) -> bool:

@@ -202,6 +202,7 @@ class Wishes(NamedTuple):
     show_result: str = "on"
     repeats: str = ""
     welfare: str = "nash"
+    mode: str = "poll"
 
 
 def _new_form(request: Request, given: Wishes, error: str = "", status: int = 200) -> Response:
@@ -262,6 +263,7 @@ def _wished(given: Wishes) -> shapes.NewPoll:
         show_result=bool(given.show_result),
         repeats=bool(given.repeats),
         welfare=given.welfare,
+        mode=given.mode,
     )
 
 
@@ -286,10 +288,15 @@ def _question(request: Request, who: Caller, own_link: str = "") -> Response:
         shown = asked and {"n": asked.n, "left": names[asked.left], "right": names[asked.right]}
         values: dict[str, Any] = {
             "question": shown,
+            "made": _decisions(ledger)[-1:] if ledger.frame.poll.settings.live else [],
             "progress": views.progress(ledger, voter),
             "undo": ledger.sheets[voter].last_answered(),
         }
-    return render(request, "vote.html", own_link=own_link, **values, **frame_of(who, "poll"))
+    common = frame_of(who, "poll")
+    poll = common["poll"]
+    if poll.settings.live and poll.settings.show_result and shown is None:
+        values |= {"stream": f"{common['base']}/stream", "look": common["base"]}
+    return render(request, "vote.html", own_link=own_link, **values, **common)
 
 
 @pages.post("/p/{slug}/vote")
@@ -370,10 +377,10 @@ def _decisions(ledger: Ledger) -> list[dict[str, Any]]:
     return [
         {
             "number": decision.number,
-            "option": names[decision.option],
+            "options": [names[k] for k in decision.options],
             "cancelled": decision.cancelled_after is not None,
             "note": decision.note,
-            "draw": decision.draw,
+            "draws": [side.draw for side in decision.sides],
         }
         for decision in ledger.frame.decisions
     ]

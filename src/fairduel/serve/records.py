@@ -14,12 +14,23 @@ ANSWERS = ("left", "right", "tie", "skip")
 
 @dataclass(frozen=True)
 class Settings:
-    """How a poll is run. welfare: a name. repeats: whether a pair may come twice to a voter."""
+    """How a poll is run.
+
+    welfare: a name. repeats: whether a pair may come twice to a voter. mode: "poll" if voters
+    answer on their own and a decision is one option, "live" if a decision is two options, which
+    all voters then compare, as in the rounds of the paper.
+    """
 
     welfare: str = "nash"
     repeats: bool = False
     draw: Literal["even", "independent"] = "even"
     show_result: bool = True
+    mode: Literal["poll", "live"] = "poll"
+
+    @property
+    def live(self) -> bool:
+        """Whether decisions are what people are asked about."""
+        return self.mode == "live"
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as JSON data."""
@@ -94,20 +105,31 @@ Entry = Question | Vote | Event
 """A line of a poll's log. Each has a number; the order is that of the numbers, never of clocks."""
 
 
+class Drawn(NamedTuple):
+    """An option that was drawn, and all that the draw followed from."""
+
+    option: int
+    policy: tuple[tuple[int, float], ...]  # by position of option
+    draw: str  # the hexadecimal digits that chance gave
+
+
 @dataclass(frozen=True)
 class Decision:
-    """What was drawn, and all that the draw followed from; ``policy`` by position of option."""
+    """What was drawn: one option, or two in a live poll."""
 
     number: int
-    option: int
-    policy: tuple[tuple[int, float], ...]
-    draw: str  # the hexadecimal digits that chance gave
+    sides: tuple[Drawn, ...]
     commitment: str  # SHA-256 of the seed
     after_seq: int
     at: float
     cancelled_after: int | None = None
     """The last number when this was cancelled: later draws do not count it, earlier ones do."""
     note: str = ""
+
+    @property
+    def options(self) -> tuple[int, ...]:
+        """The positions of the options that were drawn."""
+        return tuple(side.option for side in self.sides)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from fairduel._arrays import Floats
+from fairduel._arrays import Floats, Ints
 from fairduel._checks import number_within, whole_number
 from fairduel.errors import InputError
 from fairduel.serve.acts import new_token
@@ -78,11 +78,15 @@ def check_installed() -> None:
         )
 
 
-def learner(wins: Floats, **settings: Any) -> Advice:
+def learner(wins: Floats, *, welfare: Any, plays: Ints | None = None) -> Advice:
     """Advise by the package's own learner. The first call loads and perhaps compiles it."""
-    from fairduel.live.advice import advise
+    from fairduel.live import advise, advise_duel
+    from fairduel.tally import Tally
 
-    said = advise(wins, **settings)
+    said = advise(wins, welfare=welfare)
+    sides: tuple[Floats, ...] = (said.policy,)
+    if plays is not None:
+        sides = advise_duel(Tally(plays, wins), welfare=welfare, seed=int(plays.sum()))
     return Advice(
         policy=said.policy,
         worth=said.worth,
@@ -94,6 +98,7 @@ def learner(wins: Floats, **settings: Any) -> Advice:
         share_low=said.outlook.low,
         share_high=said.outlook.high,
         ten_more=said.outlook.ten_more,
+        sides=sides,
     )
 
 

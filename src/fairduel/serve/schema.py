@@ -36,7 +36,14 @@ CREATE TABLE decision(
 CREATE TABLE server_key(hash TEXT PRIMARY KEY)
 """
 
-MIGRATIONS: tuple[str, ...] = (TABLES,)
+LIVE = """
+ALTER TABLE decision ADD COLUMN other INTEGER;
+ALTER TABLE decision ADD COLUMN other_policy TEXT;
+ALTER TABLE decision ADD COLUMN other_draw TEXT
+"""
+"""The second option of decisions in live polls."""
+
+MIGRATIONS: tuple[str, ...] = (TABLES, LIVE)
 """The n-th leads from version n - 1 to n; a script of statements with ";" between."""
 
 

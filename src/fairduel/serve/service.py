@@ -147,8 +147,13 @@ class Service:
             return self._read(lambda connection: connection.votes(poll, after, limit))
 
     def policy(self, room: Room) -> Known:
-        """Return the advice that may be shown, on all that is known now. This takes time."""
+        """Return the advice that may be shown, on all that is known now. This takes time.
+
+        The first decisions of a live poll come before any answer, so it begins with none.
+        """
         known = self.advisor.compute(room.desk)
+        if known is None and room.ledger.frame.poll.settings.live:
+            known = self.advisor.compute_blank(room.desk)
         if known is None:
             raise Refused("it is too early to say: more people have to answer first.")
         return known

@@ -18,7 +18,11 @@ class Given(BaseModel):
 
 
 class NewPoll(Given):
-    """A poll to be made. join: whether there is one link for everybody."""
+    """A poll to be made. join: whether there is one link for everybody.
+
+    mode: "poll" if voters answer on their own and a decision is one option, "live" if it is two
+    options, which all voters then compare.
+    """
 
     title: Name
     prompt: Annotated[str, Field(max_length=4 * LONGEST)] = ""
@@ -30,6 +34,7 @@ class NewPoll(Given):
     repeats: bool = False
     draw: Literal["even", "independent"] = "even"
     show_result: bool = True
+    mode: Literal["poll", "live"] = "poll"
     open: bool = False
 
 
@@ -107,6 +112,7 @@ class PollOut(BaseModel):
     repeats: bool
     draw: Literal["even", "independent"]
     show_result: bool
+    mode: Literal["poll", "live"]
     options: list[OptionOut]
     voters: int
     decisions: int
@@ -216,13 +222,19 @@ class PolicyOut(BaseModel):
     ten_more: float | None
 
 
-class DecisionOut(BaseModel):
-    """A decision, with all that it follows from."""
+class DrawnOut(BaseModel):
+    """An option that was drawn, with the policy and the digits that it follows from."""
 
-    number: int
     option: OptionOut
     policy: dict[int, float]
     draw: str
+
+
+class DecisionOut(BaseModel):
+    """A decision: one option, or two in a live poll."""
+
+    number: int
+    drawn: list[DrawnOut]
     commitment: str
     after_seq: int
     cancelled_after: int | None

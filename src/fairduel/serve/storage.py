@@ -19,6 +19,7 @@ from fairduel.serve import schema
 from fairduel.serve.records import (
     Change,
     Decision,
+    Drawn,
     Entry,
     Event,
     Frame,
@@ -141,7 +142,8 @@ class Connection(ABC):
             f"SELECT position, name, token_hash, state, nonce FROM voter {of_poll}", (poll,)
         )
         decisions = self.rows(
-            "SELECT number, option, policy, draw, commitment, after_seq, at, cancelled_after, note "
+            "SELECT number, commitment, after_seq, at, cancelled_after, note, option, policy, "
+            "draw, other, other_policy, other_draw "
             "FROM decision WHERE poll_id = ? ORDER BY number",
             (poll,),
         )
@@ -244,15 +246,11 @@ class Connection(ABC):
             [(poll, v.position, v.name, v.token_hash, v.state, v.nonce) for v in change.voters],
         )
         self.many(
-            "INSERT INTO decision VALUES (?,?,?,?,?,?,?,?,?,?) ON CONFLICT(poll_id, number) "
+            "INSERT INTO decision(poll_id, number, commitment, after_seq, at, cancelled_after, "
+            "note, option, policy, draw, other, other_policy, other_draw) "
+            "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(poll_id, number) "
             "DO UPDATE SET cancelled_after = excluded.cancelled_after, note = excluded.note",
-            [
-                (
-                    *(poll, d.number, d.option, json.dumps(d.policy), d.draw, d.commitment),
-                    *(d.after_seq, d.at, d.cancelled_after, d.note),
-                )
-                for d in change.decisions
-            ],
+            [_decision_row(poll, decision) for decision in change.decisions],
         )
 
 
@@ -348,8 +346,21 @@ def _poll(row: Row) -> Poll:
 
 
 def _decision(row: Row) -> Decision:
-    policy = tuple((position, share) for position, share in json.loads(row[2]))
-    return Decision(row[0], row[1], policy, *row[3:])
+    number, commitment, after_seq, at, cancelled_after, note = row[:6]
+    sides = tuple(_drawn(*side) for side in (row[6:9], row[9:12]) if side[0] is not None)
+    return Decision(number, sides, commitment, after_seq, at, cancelled_after, note)
+
+
+def _drawn(option: int, policy: str, draw: str) -> Drawn:
+    shares = tuple((position, share) for position, share in json.loads(policy))
+    return Drawn(option, shares, draw)
+
+
+def _decision_row(poll: int, d: Decision) -> Row:
+    sides = [(side.option, json.dumps(side.policy), side.draw) for side in d.sides]
+    first, second = (*sides, (None, None, None))[:2]
+    moment = d.number, d.commitment, d.after_seq, d.at, d.cancelled_after, d.note
+    return poll, *moment, *first, *second
 
 
 def _column(name: str) -> str:

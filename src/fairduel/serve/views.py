@@ -84,6 +84,8 @@ def progress(ledger: Ledger, voter: int) -> Progress:
     K = len(ledger.options)
     sheet = ledger.sheets[voter]
     said = len(sheet.questions) - len(sheet.open)
+    if ledger.frame.poll.settings.live:
+        return Progress(said, said + sum(1 for _ in ledger.waiting(voter)))
     return Progress(said, min(round(PER_OPTION * K), K * (K - 1) // 2))
 
 
@@ -188,14 +190,16 @@ def _shares(ledger: Ledger, policy: Mapping[int, float]) -> tuple[Share, ...]:
     """Return the options, with what they are due and were served so far."""
     past = ledger.frame.decisions
     counted = [d for d in past if d.cancelled_after is None]
-    owed = draws.due(dict.fromkeys(ledger.options, 0.0), past, len(past) + 1)
-    served = {k: sum(d.option == k for d in counted) for k in ledger.options}
+    none = dict.fromkeys(ledger.options, 0.0)
+    sides = range(2 if ledger.frame.poll.settings.live else 1)
+    owed = [draws.due(none, past, len(past) + 1, side) for side in sides]
+    served = {k: sum(d.options.count(k) for d in counted) for k in ledger.options}
     return tuple(
         Share(
             option.position,
             option.name,
             policy.get(option.position),
-            owed[option.position] + served[option.position],
+            sum(side[option.position] for side in owed) + served[option.position],
             served[option.position],
         )
         for option in ledger.frame.options

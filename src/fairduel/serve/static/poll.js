@@ -3,7 +3,7 @@
 // could not be sent, answers to keys, and follows the poll on the board.
 (() => {
   const main = () => document.querySelector("main");
-  let changed = 0, waiting = null;
+  let changed = 0, waiting = null, source = null;
 
   function show(text, focus) {
     const page = new DOMParser().parseFromString(text, "text/html");
@@ -13,6 +13,23 @@
     document.title = page.title;
     changed = performance.now();
     if (focus) { main().focus({ preventScroll: true }); }
+    follow();
+  }
+
+  async function look() {
+    if (main().contains(document.activeElement) && document.activeElement.matches("input")) {
+      return;
+    }
+    const answer = await fetch(main().dataset.look || location.href);
+    if (answer.ok) { show(await answer.text(), false); }
+  }
+
+  function follow() {
+    const stream = main().dataset.stream ? new URL(main().dataset.stream, location).href : null;
+    if ((source && source.url) === stream) { return; }
+    if (source) { source.close(); }
+    source = stream && new EventSource(stream);
+    if (source) { source.addEventListener("message", look); }
   }
 
   async function send(request) {
@@ -49,14 +66,5 @@
 
   window.addEventListener("online", () => { if (waiting) { send(waiting); } });
 
-  const stream = document.body.dataset.stream;
-  if (stream) {
-    new EventSource(stream).addEventListener("message", async () => {
-      if (main().contains(document.activeElement) && document.activeElement.matches("input")) {
-        return;
-      }
-      const answer = await fetch(location.href);
-      if (answer.ok) { show(await answer.text(), false); }
-    });
-  }
+  follow();
 })();
