@@ -189,19 +189,18 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
 
 def test_programs_run_a_live_poll(web: Web) -> None:
     made = web.poll(mode="live")
-    voter = web.client(made.data["voters"][0]["token"])
-    organiser = web.client(made.data["organiser"]["token"])
-    path = f"/polls/{made.slug}"
-    assert voter.get(f"{path}/question").json()["question"] is None
-    for number in range(1, 9):
-        decision = organiser.put(f"{path}/decisions/{number}").json()
-        assert len(decision["drawn"]) == 2
-    asked = voter.get(f"{path}/question").json()
-    while asked["question"] is not None:
-        said = voter.put(f"{path}/questions/{asked['question']['n']}/vote", json={"answer": "tie"})
-        assert said.status_code == 200
-        asked = said.json()
-    assert asked["answered"] == asked["target"] > 0
-    shares = organiser.get(f"{path}/policy").json()["shares"]
+    with made.voter() as voter, made.organiser() as boss:
+        assert voter.get(f"{made.path}/question").json()["question"] is None
+        for number in range(1, 9):
+            decision = boss.put(f"{made.path}/decisions/{number}").json()
+            assert len(decision["drawn"]) == 2
+        asked = voter.get(f"{made.path}/question").json()
+        count = asked["target"]
+        assert count > 0
+        made.vote(0, count, "tie")
+        asked = voter.get(f"{made.path}/question").json()
+        assert asked["question"] is None
+        assert asked["answered"] == count
+        shares = boss.get(f"{made.path}/policy").json()["shares"]
     assert sum(share["served"] for share in shares) == 16
     assert sum(share["due"] for share in shares) == pytest.approx(16)

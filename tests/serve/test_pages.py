@@ -1,5 +1,6 @@
 """The pages without scripts: what people can do, what is refused, and how large they are."""
 
+import ast
 import gzip
 import re
 import string
@@ -69,6 +70,29 @@ def boss(web: Web, made: Made) -> Iterator[Person]:
 @pytest.fixture
 def made(web: Web) -> Made:
     return web.poll(join=True)
+
+
+def test_quick_answers_are_flagged_and_one_voter_s_can_be_cleared(
+    web: Web, made: Made, boss: Person
+) -> None:
+    made.vote(0, 4)  # as fast as a program can
+    base = f"/p/{made.slug}"
+    page = boss.see(f"{base}/setup")
+    assert "3 very quick" in page
+    assert "0.7 seconds" in page
+    boss.fill(f"{base}/setup", act="clear", voter=0)
+    sheet = web.service.room(made.slug).ledger.sheets[0]
+    assert sheet.counted == 0
+    assert sheet.open == {1, 2, 3, 4, 5}
+    secret = web.poll(secret=True)
+    secret.vote(0, 4)
+    with secret.organiser() as organiser:
+        voters = organiser.get(f"{secret.path}/voters").json()
+        assert [voter["hasty"] for voter in voters] == [None, None, None]
+        assert organiser.delete(f"{secret.path}/voters/0/votes").status_code == 204
+        assert organiser.delete(f"{secret.path}/voters/9/votes").status_code == 404
+    with secret.voter() as voter:
+        assert voter.delete(f"{secret.path}/voters/0/votes").status_code == 403
 
 
 def test_a_live_poll_serves_two_options_and_asks_about_them(web: Web) -> None:
@@ -412,6 +436,41 @@ def test_every_message_is_used_and_every_one_used_is_there() -> None:
     assert used <= known
     made_up = {key for key in known if key.startswith(("error_", "state_", "mode_"))}
     assert known - used - made_up == set()
+
+
+def refused_with(file: Path) -> set[str]:
+    """The sentences with which a module refuses something."""
+    calls = (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call))
+    first = (c.args[0] for c in calls if isinstance(c.func, ast.Name) and c.func.id == "Refused")
+    found = set()
+    for sentence in first:
+        assert isinstance(sentence, ast.Constant), f"{file.name}, line {sentence.lineno}"
+        found.add(str(sentence.value))
+    return found
+
+
+def test_every_refusal_is_there_in_every_language() -> None:
+    said = set().union(*(refused_with(file) for file in FOLDER.glob("*.py")))
+    assert len(said) > 30
+    for language in messages.catalogues():
+        if language != messages.FALLBACK:
+            known = messages.refusals(language)
+            assert set(known) == said
+            for english, other in known.items():
+                fields = {name for _, name, _, _ in string.Formatter().parse(other) if name}
+                assert fields <= {n for _, n, _, _ in string.Formatter().parse(english) if n}
+
+
+def test_refusals_speak_the_language_of_the_reader(web: Web) -> None:
+    made = web.poll(options=["curry", "soup"])
+    with Person(web, **{"Accept-Language": "de"}) as somebody:
+        assert "Dieser Link gilt nicht" in somebody.see("/v/nonsense", 401)
+        somebody.see(local(made.data["organiser"]["link"]))
+        page = somebody.fill(f"/p/{made.slug}/setup", 409, act="retire", option=0)
+        assert "Zwei Möglichkeiten müssen bleiben" in page
+    with made.organiser() as boss:
+        answer = boss.patch(f"{made.path}/options/0", json={"state": "retired"})
+        assert answer.json()["detail"].startswith("two options have to stay")
 
 
 # Sizes

@@ -507,3 +507,23 @@ def test_long_logs_are_replayed_quickly(tmp_path: Any) -> None:
     room = service.room(made.poll.slug)
     assert time.process_time() - began < 3.0
     assert room.ledger.wins.sum() == 10_000
+
+
+def test_a_poll_that_nobody_uses_leaves_the_memory(
+    start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairduel.serve.service.FOLLOW", 0.01)
+    service = start()
+    room = new_room(service, frame())
+    vote(service, room, 0, 2)
+    slug = room.ledger.frame.poll.slug
+    ignore = service.listen(slug, lambda: None)
+    monkeypatch.setattr("fairduel.serve.service.IDLE", 0.0)
+    time.sleep(0.1)
+    assert service.in_memory(slug)  # somebody looks at it
+    ignore()
+    until(lambda: not service.in_memory(slug))
+    monkeypatch.setattr("fairduel.serve.service.IDLE", 1e9)
+    again = service.room(slug)
+    assert again is not room
+    assert (again.ledger.wins == room.ledger.wins).all()

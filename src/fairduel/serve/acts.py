@@ -50,10 +50,15 @@ STATES = {  # where each state may lead
 
 
 class Refused(InputError):
-    """An act that is not allowed. ``status`` is its HTTP status."""
+    """An act that is not allowed. ``status`` is its HTTP status.
 
-    def __init__(self, message: str, status: int = 409) -> None:
-        super().__init__(message)
+    template: one sentence with the values in braces, by which other languages find their own.
+    """
+
+    def __init__(self, template: str, status: int = 409, **values: object) -> None:
+        super().__init__(template.format(**values))
+        self.template = template
+        self.values = values
         self.status = status
 
 
@@ -98,8 +103,11 @@ def new_poll(
     from fairduel.welfare.registry import by_name
 
     settings = settings or Settings()
-    one_of("welfare", settings.welfare, by_name())
-    one_of("mode", settings.mode, ("poll", "live"))
+    try:
+        one_of("welfare", settings.welfare, by_name())
+        one_of("mode", settings.mode, ("poll", "live"))
+    except InputError as error:
+        raise Refused("{reason}", 422, reason=error) from error
     _check_text("the title", title, LONGEST)
     if prompt:
         _check_text("the question", prompt, 4 * LONGEST)
@@ -152,7 +160,7 @@ def answer(ledger: Ledger, voter: int, n: int, said: str, worth: Floats | None =
     The same answer again changes nothing, another one takes its place.
     """
     if said not in ANSWERS:
-        raise Refused(f"{said!r} is no answer: say left, right, tie or skip.", 422)
+        raise Refused("{said!r} is no answer: say left, right, tie or skip.", 422, said=said)
     question = _answerable(ledger, voter, n)
     if ledger.sheets[voter].answers[n - 1] == said:
         return Change()
@@ -179,10 +187,10 @@ def _answerable(ledger: Ledger, voter: int, n: int) -> Question:
     _check_voter(ledger, voter)
     state = ledger.frame.poll.state
     if state != "open":
-        raise Refused(f"the poll is {state}: answers count while it is open.")
+        raise Refused("the poll is {state}: answers count while it is open.", state=state)
     questions = ledger.sheets[voter].questions
     if not 1 <= n <= len(questions):
-        raise Refused(f"there is no question {n} for you: ask for the next one.", 404)
+        raise Refused("there is no question {n} for you: ask for the next one.", 404, n=n)
     return questions[n - 1]
 
 
@@ -229,7 +237,12 @@ def set_state(ledger: Ledger, state: str) -> Change:
         return Change()
     if state not in STATES[poll.state]:
         allowed = " or ".join(STATES[poll.state])
-        raise Refused(f"the poll is {poll.state} and cannot become {state}: it may be {allowed}.")
+        raise Refused(
+            "the poll is {now} and cannot become {state}: it may be {allowed}.",
+            now=poll.state,
+            state=state,
+            allowed=allowed,
+        )
     if state == "open" and len(ledger.options) < 2:
         raise Refused("the poll has fewer than two options: add some before it opens.")
     fields: dict[str, Any] = {"state": state}
@@ -276,7 +289,9 @@ def set_option(ledger: Ledger, position: int, state: str) -> Change:
     option = _option(ledger, position)
     _check_running(ledger)
     if state not in ("active", "retired"):
-        raise Refused(f"{state!r} is no state of an option: say active or retired.", 422)
+        raise Refused(
+            "{state!r} is no state of an option: say active or retired.", 422, state=state
+        )
     if option.state == state:
         return Change()
     if state == "retired" and len(ledger.options) <= 2:
@@ -291,7 +306,9 @@ def add_voter(ledger: Ledger, name: str, token: str, nonce: str = "") -> Change:
     _check_running(ledger)
     _voters([*(voter.name for voter in old if voter.state == "active"), name])
     if len(old) >= MOST_VOTERS:
-        raise Refused(f"the poll has {MOST_VOTERS} voters, and that is as many as it can have.")
+        raise Refused(
+            "the poll has {most} voters, and that is as many as it can have.", most=MOST_VOTERS
+        )
     added = Voter(len(old), name, hashed(token), nonce=nonce)
     return Change((Event("voter", {"added": added.position}),), voters=(added,))
 
@@ -325,10 +342,19 @@ def remove(ledger: Ledger, voter: int) -> Change:
     return Change((Event("removed", {"voter": voter}),), voters=(gone,))
 
 
+def clear(ledger: Ledger, voter: int) -> Change:
+    """Take all answers of a voter back. The questions wait again."""
+    _voter(ledger, voter)
+    _check_running(ledger)
+    said = enumerate(ledger.sheets[voter].answers, 1)
+    undone = tuple(Vote(voter, n, "undo") for n, answer in said if answer is not None)
+    return Change((Event("cleared", {"voter": voter}), *undone)) if undone else Change()
+
+
 def forget(ledger: Ledger, voter: int) -> Change:
     """Delete a voter's name, link, questions and answers."""
     if not 0 <= voter < len(ledger.frame.voters):
-        raise Refused(f"there is no voter {voter}.", 404)
+        raise Refused("there is no voter {voter}.", 404, voter=voter)
     if ledger.frame.voters[voter].state == "forgotten":
         return Change()
     gone = Voter(voter, "", None, "forgotten")
@@ -346,9 +372,16 @@ def decide(
     if 1 <= number <= len(past):
         return Change()  # drawn before
     if number != len(past) + 1:
-        raise Refused(f"there are {len(past)} decisions: the next has number {len(past) + 1}.")
+        raise Refused(
+            "there are {count} decisions: the next has number {next}.",
+            count=len(past),
+            next=len(past) + 1,
+        )
     if poll.state not in ("open", "paused"):
-        raise Refused(f"the poll is {poll.state}: decisions are drawn while it is open or paused.")
+        raise Refused(
+            "the poll is {state}: decisions are drawn while it is open or paused.",
+            state=poll.state,
+        )
     if any(set(policy) != set(ledger.options) for policy in policies):
         raise Refused("the options have just changed: decide again.", 503)
     decision = Decision(
@@ -378,7 +411,7 @@ def cancel(ledger: Ledger, number: int, reason: str) -> Change:
     """Cancel a decision. It stays visible, with the reason."""
     past = ledger.frame.decisions
     if not 1 <= number <= len(past):
-        raise Refused(f"there is no decision {number}.", 404)
+        raise Refused("there is no decision {number}.", 404, number=number)
     _check_text("the reason", reason, 4 * LONGEST)
     if past[number - 1].cancelled_after is not None:
         return Change()
@@ -391,14 +424,14 @@ def cancel(ledger: Ledger, number: int, reason: str) -> Change:
 
 def _option(ledger: Ledger, position: int) -> Option:
     if not 0 <= position < len(ledger.frame.options):
-        raise Refused(f"there is no option {position}.", 404)
+        raise Refused("there is no option {option}.", 404, option=position)
     return ledger.frame.options[position]
 
 
 def _voter(ledger: Ledger, position: int) -> Voter:
     voters = ledger.frame.voters
     if not 0 <= position < len(voters) or voters[position].state != "active":
-        raise Refused(f"there is no voter {position}.", 404)
+        raise Refused("there is no voter {voter}.", 404, voter=position)
     return voters[position]
 
 
@@ -422,11 +455,17 @@ def _voters(names: Sequence[str]) -> tuple[str, ...]:
 
 def _names(kind: str, names: Sequence[str], most: int) -> tuple[str, ...]:
     if len(names) > most:
-        raise Refused(f"{len(names)} {kind}s are too many: give at most {most}.", 422)
+        raise Refused(
+            "{count} {kind}s are too many: give at most {most}.",
+            422,
+            count=len(names),
+            kind=kind,
+            most=most,
+        )
     try:
         checked = check_names(kind, names)
     except InputError as error:
-        raise Refused(str(error), 422) from error
+        raise Refused("{reason}", 422, reason=error) from error
     for name in checked:
         _check_length(f"the name of {kind} {name[:20]!r}", name, LONGEST)
     return checked
@@ -438,13 +477,19 @@ def _check_text(what: str, text: str, most: int) -> None:
         check_names("text", [text])
     except InputError as error:
         reason = str(error).replace("the name of text 1", what)
-        raise Refused(reason, 422) from error
+        raise Refused("{reason}", 422, reason=reason) from error
     _check_length(what, text, most)
 
 
 def _check_length(what: str, text: str, most: int) -> None:
     if len(text) > most:
-        raise Refused(f"{what} has {len(text)} characters: give at most {most}.", 422)
+        raise Refused(
+            "{what} has {count} characters: give at most {most}.",
+            422,
+            what=what,
+            count=len(text),
+            most=most,
+        )
 
 
 def _slug(title: str) -> str:

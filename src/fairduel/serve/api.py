@@ -260,11 +260,13 @@ async def change_option(
 async def show_voters(site: Here, who: Organiser) -> list[shapes.VoterOut]:
     """Show all voters to the organiser; of a secret poll only the names."""
     await site.fresh(who)
+    hasty = await hasty_of(site, who)
     return [
         shapes.VoterOut(
             position=person.position,
             name=person.name,
             answers=person.answers,
+            hasty=None if person.answers is None else hasty.get(person.position, 0),
             gain=gain_out(person.gain),
         )
         for person in views.standing(who.room).people
@@ -297,6 +299,13 @@ async def join(
 async def reissue(position: int, request: Request, site: Here, who: Organiser) -> shapes.VoterLink:
     """Give a voter a new link; the old one opens nothing from now on."""
     return await linked(site, request, who, partial(acts.reissue, voter=position))
+
+
+async def hasty_of(site: Site, who: Caller) -> dict[int, int]:
+    """Return how many answers of each voter came too soon; a secret poll says nothing of it."""
+    if who.room.ledger.frame.poll.secret:
+        return {}
+    return await asyncio.to_thread(site.service.hasty, who.room)
 
 
 async def linked(
@@ -344,6 +353,13 @@ async def forget(
     if who.role == "voter" and who.voter != position:
         raise Refused("this link does not open that: use the one for it.", 403)
     await site.act(who, partial(acts.forget, voter=position))
+    return Response(status_code=204)
+
+
+@api.delete("/polls/{slug}/voters/{position}/votes", status_code=204, tags=["voters"])
+async def clear(position: int, site: Here, who: Organiser) -> Response:
+    """Take all answers of a voter back; the questions wait again."""
+    await site.act(who, partial(acts.clear, voter=position))
     return Response(status_code=204)
 
 

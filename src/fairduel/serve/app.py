@@ -92,41 +92,52 @@ def _add_health(app: FastAPI, service: Service) -> None:
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(Refused)
     async def refused(request: Request, error: Refused) -> Response:
-        return said(request, error.status, str(error))
+        return said(request, error)
 
     @app.exception_handler(InputError)
     async def wrong(request: Request, error: InputError) -> Response:
-        return said(request, 422, str(error))
+        return said(request, Refused("{reason}", 422, reason=error))
 
     @app.exception_handler(StorageError)
     async def down(request: Request, error: StorageError) -> Response:
         _LOG.warning("%s", error)
-        return said(
-            request, 503, "the database does not answer now: nothing was changed, try again."
-        )
+        why = Refused("the database does not answer now: nothing was changed, try again.", 503)
+        return said(request, why)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-        return said(request, 422, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}.")
+        return plain(request, 422, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}.")
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:
-        plain = HTTPStatus(error.status_code).description  # what the framework has found itself
-        detail = str(error.detail) if error.detail.endswith(".") else f"{plain}."
-        return said(request, error.status_code, detail, error.headers)
+        known = HTTPStatus(error.status_code).description  # what the framework has found itself
+        detail = str(error.detail) if error.detail.endswith(".") else f"{known}."
+        return plain(request, error.status_code, detail, error.headers)
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:
-        return said(request, 500, "the server has failed: this is a bug, and it has been logged.")
+        why = Refused("the server has failed: this is a bug, and it has been logged.", 500)
+        return said(request, why)
 
 
-def said(request: Request, status: int, detail: str, headers: Any = None) -> Response:
-    """Return an error: to programs as problem+json, to people as a page."""
-    if not request.url.path.startswith(("/api/", "/healthz", "/readyz")):
-        return pages.error_page(request, status, detail)
+def said(request: Request, why: Refused) -> Response:
+    """Return a refusal: to programs as problem+json, to people as a page in their language."""
+    if _for_people(request):
+        return pages.error_page(request, why.status, why)
+    return problem(why.status, str(why))
+
+
+def plain(request: Request, status: int, detail: str, headers: Any = None) -> Response:
+    """Return an error that the framework has found; a page has the status alone to say."""
+    if _for_people(request):
+        return pages.error_page(request, status)
     return problem(status, detail, headers)
+
+
+def _for_people(request: Request) -> bool:
+    return not request.url.path.startswith(("/api/", "/healthz", "/readyz"))
 
 
 def problem(status: int, detail: str, headers: Any = None) -> Response:

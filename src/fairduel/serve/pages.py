@@ -15,7 +15,6 @@ from jinja2 import Environment, FileSystemLoader, select_autoescape
 from markupsafe import Markup
 
 import fairduel
-from fairduel.errors import InputError
 from fairduel.serve import acts, api, draws, messages, shapes, views
 from fairduel.serve.access import Caller, address, check_same_origin, finished
 from fairduel.serve.acts import Refused, derived, hashed, new_token
@@ -68,14 +67,20 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     return page
 
 
-def error_page(request: Request, status: int, detail: str) -> Response:
-    """Return an error as a page."""
+def error_page(request: Request, status: int, error: Refused | None = None) -> Response:
+    """Return an error as a page, with the reason if there is more to say than the status."""
     language = language_of(request)
     known = (
         f"error_{status}" if f"error_{status}" in messages.catalogues()[language] else "error_400"
     )
     heading = messages.say(language, known)
+    detail = "" if error is None else reason(request, error)
     return render(request, "said.html", status, heading=heading, detail=detail)
+
+
+def reason(request: Request, error: Refused) -> str:
+    """Return why something is refused, in the language of whoever asks."""
+    return messages.refuse(language_of(request), error.template, error.values)
 
 
 def _set_cookie(request: Request, page: Response, name: str, value: str, path: str) -> None:
@@ -113,7 +118,7 @@ def number_in(fields: Mapping[str, str], name: str) -> int:
     """Return a whole number from a form."""
     text = fields.get(name, "")
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise Refused(f"{name} is {text!r}: give a whole number.", 422)
+        raise Refused("{name} is {text!r}: give a whole number.", 422, name=name, text=text)
     return int(text)
 
 
@@ -238,8 +243,8 @@ async def make(request: Request, site: Here, fields: Form) -> Response:
     key = new_token()
     try:
         made = api.new_poll(_wished(given), key)
-    except (InputError, ValueError) as error:
-        return _new_form(request, given, str(error), 422)
+    except Refused as refusal:
+        return _new_form(request, given, reason(request, refusal), 422)
     room = await create(site, made, opened=False)
     base = f"/p/{room.ledger.frame.poll.slug}"
     page = _go(f"{base}/setup")
@@ -360,7 +365,8 @@ async def join(request: Request, site: Here, who: Joiner, fields: Form) -> Respo
         await site.act(who, act)
     except Refused as refusal:
         common = frame_of(who, "join")
-        return render(request, "join.html", refusal.status, error=str(refusal), **common)
+        why = reason(request, refusal)
+        return render(request, "join.html", refusal.status, error=why, **common)
     voter = api.voter_with(who.room, token).position
     await finished(site.service.ask(who.room, voter))
     new = Caller("voter", who.room, voter, token)
@@ -454,16 +460,21 @@ async def votes_csv(slug: str, site: Here, who: Organiser) -> Response:
 async def setup_page(request: Request, site: Here, who: Organiser) -> Response:
     """Show the options, the people and all links."""
     await site.fresh(who)
-    return _setup(request, site, who)
+    return await _setup(request, site, who)
 
 
-def _setup(
+async def _setup(
     request: Request, site: Site, who: Caller, error: str = "", status: int = 200
 ) -> Response:
-    frame = who.room.ledger.frame
+    frame, hasty = who.room.ledger.frame, await api.hasty_of(site, who)
     join = frame.poll.join_hash and _link(request, site, who, "j", frame.poll)
     voters = [
-        {"position": v.position, "name": v.name, **(_link(request, site, who, "v", v) or {})}
+        {
+            "position": v.position,
+            "name": v.name,
+            "hasty": hasty.get(v.position, 0),
+            **(_link(request, site, who, "v", v) or {}),
+        }
         for v in frame.voters
         if v.state == "active"
     ]
@@ -492,7 +503,8 @@ def qr_code(text: str) -> Markup:
     drawn = segno.make(text, error="m").svg_inline(
         svgclass="qr", lineclass=None, border=3, omitsize=True
     )
-    return Markup(drawn.replace("<svg ", '<svg role="img" aria-label="QR" ', 1))
+    picture = drawn.replace("<svg ", '<svg role="img" aria-label="QR" ', 1)
+    return Markup(picture)  # noqa: S704 - drawn by segno, which writes no text into it
 
 
 @pages.post("/p/{slug}/setup")
@@ -505,7 +517,7 @@ async def setup(request: Request, site: Here, who: Organiser, fields: Form) -> R
     try:
         await site.act(who, _act(who, fields))
     except Refused as refusal:
-        return _setup(request, site, who, str(refusal), refusal.status)
+        return await _setup(request, site, who, reason(request, refusal), refusal.status)
     return _go(f"/p/{slug}/setup")
 
 
@@ -527,6 +539,8 @@ def _act(who: Caller, fields: Mapping[str, str]) -> Callable[[Ledger], Change]:
         return partial(acts.reissue, voter=voter, token=token, nonce=nonce)
     if act == "remove":
         return partial(acts.remove, voter=number_in(fields, "voter"))
+    if act == "clear":
+        return partial(acts.clear, voter=number_in(fields, "voter"))
     if act in ("join-on", "join-off"):
         return partial(acts.set_join, token=token if act == "join-on" else None, nonce=nonce)
-    raise Refused(f"{act!r} is nothing that can be done.", 422)
+    raise Refused("{act!r} is nothing that can be done.", 422, act=act)

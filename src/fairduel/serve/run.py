@@ -135,7 +135,8 @@ def outside(base_url: str | None, listening: socket.socket) -> str:
     if base_url is not None:
         return base_url.rstrip("/")
     host, port = listening.getsockname()[:2]
-    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    everywhere = host in ("0.0.0.0", "::")  # noqa: S104 - it was asked for
+    shown = socket.gethostname() if everywhere else host
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
 
 

@@ -32,6 +32,8 @@ Guard = Callable[[Act], Act]
 _LOG = logging.getLogger("fairduel.serve")
 MOST_IN_BATCH = 256
 FOLLOW = 0.5  # seconds between looks at what other processes have written
+HASTY = 0.7  # seconds: nobody reads two options and chooses in less
+IDLE = 3600.0  # seconds after which a poll that nobody uses leaves the memory
 
 
 def _unguarded(act: Act) -> Act:
@@ -45,6 +47,7 @@ class Room:
     ledger: Ledger
     desk: Desk
     lock: threading.Lock
+    used: float = field(default_factory=time.monotonic)
 
     def worth(self, voter: int) -> Floats | None:
         """Return what the voter's answers are worth, as far as is known."""
@@ -102,6 +105,7 @@ class Service:
         """Return a poll, from memory if it is there."""
         found = self._rooms.get(slug)
         if found is not None:
+            found.used = time.monotonic()
             return found
         with self._reading:
             door = self._doors.setdefault(slug, threading.Lock())
@@ -109,7 +113,7 @@ class Service:
             if slug not in self._rooms:
                 loaded = self._load(slug)
                 if loaded is None:
-                    raise Refused(f"there is no poll {slug!r}.", 404)
+                    raise Refused("there is no poll {slug!r}.", 404, slug=slug)
                 ledger, lock = Ledger(*loaded), threading.Lock()
                 self._rooms[slug] = Room(ledger, self.advisor.watch(ledger, lock), lock)
             return self._rooms[slug]
@@ -145,6 +149,12 @@ class Service:
         poll = room.ledger.frame.poll.id
         with self._reading:
             return self._read(lambda connection: connection.votes(poll, after, limit))
+
+    def hasty(self, room: Room) -> dict[int, int]:
+        """Return how many answers of each voter came too soon after another to be thought of."""
+        poll = room.ledger.frame.poll.id
+        with self._reading:
+            return self._read(lambda connection: connection.hasty(poll, HASTY))
 
     def policy(self, room: Room) -> Known:
         """Return the advice that may be shown, on all that is known now. This takes time.
@@ -247,6 +257,8 @@ class Service:
             for slug, room in list(self._rooms.items()):
                 if last.get(slug) != room.ledger.seq:
                     self.submit(room, None)
+                elif time.monotonic() - room.used > IDLE and not self._listeners.get(slug):
+                    self._drop(slug)  # it is loaded again when it is needed
         if connection is not None:
             connection.close()
 

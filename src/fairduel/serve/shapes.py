@@ -154,11 +154,15 @@ class GainOut(BaseModel):
 
 
 class VoterOut(BaseModel):
-    """A voter; in a secret poll no more than the name."""
+    """A voter; in a secret poll no more than the name.
+
+    hasty: how many answers came less than 0.7 seconds after the one before.
+    """
 
     position: int
     name: str
     answers: int | None
+    hasty: int | None
     gain: GainOut | None
 
 

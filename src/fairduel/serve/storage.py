@@ -120,6 +120,16 @@ class Connection(ABC):
         )
         return [(row[0], Vote(*row[1:4]), row[4]) for row in found]
 
+    def hasty(self, poll: int, seconds: float) -> dict[int, int]:
+        """Return how many answers of each voter came so soon after the one before, if any did."""
+        found = self.rows(
+            "SELECT voter, COUNT(*) FROM (SELECT voter, at - LAG(at) OVER (PARTITION BY voter "
+            "ORDER BY seq) AS gap FROM vote WHERE poll_id = ? AND answer <> 'undo') AS gaps "
+            "WHERE gap < ? GROUP BY voter",
+            (poll, seconds),
+        )
+        return {voter: int(count) for voter, count in found}
+
     def news(self, poll: int, after: int) -> News | None:
         """Return what the log has after a number; None if the poll is gone."""
         last = self.last_seq(poll)

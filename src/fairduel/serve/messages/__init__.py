@@ -1,9 +1,13 @@
-"""The words of the pages: a catalogue for each language, with the same keys in all."""
+"""The words of the pages: a catalogue for each language, with the same keys in all.
+
+Refusals are sentences of the code, in English; other languages have them in ``refusals``.
+"""
 
 from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 FALLBACK = "en"
@@ -27,6 +31,21 @@ def preferred(accepted: str) -> str:
             continue
     known = (language for _, _, language in sorted(wishes) if language in catalogues())
     return next(known, FALLBACK)
+
+
+@functools.cache
+def refusals(language: str) -> dict[str, str]:
+    """Return the sentences of a language by the English ones."""
+    if language == FALLBACK:
+        return {}
+    file = Path(__file__).parent / "refusals" / f"{language}.json"
+    found: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def refuse(language: str, template: str, values: Mapping[str, object]) -> str:
+    """Return why something is refused, in a language."""
+    return refusals(language).get(template, template).format(**values)
 
 
 def say(language: str, key: str, **values: object) -> str:
