@@ -12,7 +12,6 @@ from fairduel.serve.records import Event, Question, Settings
 from fairduel.serve.run import learner
 from fairduel.serve.service import Service
 from fairduel.serve.storage import Database
-from fairduel.tally import Tally
 from fairduel.welfare import Nash
 from fake_advice import advise
 from poll_tables import Table, frame
@@ -138,7 +137,7 @@ def test_the_duel_is_the_one_that_a_session_asks() -> None:
     wins[:, range(4), range(4)] = 0.0
     session = Session.from_votes(["a", "b", "c"], list("wxyz"), wins, seed=7)
     play, _ = session.learner.ask(session._state)
-    left, right = advise_duel(Tally(np.zeros((4, 4), np.int64), wins), seed=7)
+    left, right = advise_duel(wins, np.zeros((4, 4), np.int64), seed=7)
     assert isinstance(play, Mix)
     assert (left == play.left).all()
     assert (right == play.right).all()

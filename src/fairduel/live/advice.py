@@ -83,17 +83,17 @@ def advise(
 
 
 def advise_duel(
-    tally: Tally, *, welfare: Welfare | None = None, seed: int = 0
+    wins: Floats, plays: Ints, *, welfare: Welfare | None = None, seed: int = 0
 ) -> tuple[Floats, Floats]:
     """Return the policies from which to draw the two arms that everybody compares next.
 
-    They are those of ``FairVOI`` without a horizon, which decides anew by all that was played and
-    answered so far.
+    ``plays[i, j]`` is how often everybody was shown i and j. The policies are those of ``FairVOI``
+    without a horizon, which decides anew by all that was played and answered so far.
     """
     learner = FairVOI(welfare or Nash(), anytime=True)
-    users, arms, _ = tally.wins.shape
+    users, arms, _ = wins.shape
     state = learner.init(users, arms, ENDLESS, seed)
-    play, _ = learner.ask(learner.tell(state, tally))
+    play, _ = learner.ask(learner.tell(state, Tally(plays, wins)))
     assert isinstance(play, Mix)
     return play.left, play.right
 

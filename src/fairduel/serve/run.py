@@ -81,12 +81,11 @@ def check_installed() -> None:
 def learner(wins: Floats, *, welfare: Any, plays: Ints | None = None) -> Advice:
     """Advise by the package's own learner. The first call loads and perhaps compiles it."""
     from fairduel.live import advise, advise_duel
-    from fairduel.tally import Tally
 
     said = advise(wins, welfare=welfare)
     sides: tuple[Floats, ...] = (said.policy,)
     if plays is not None:
-        sides = advise_duel(Tally(plays, wins), welfare=welfare, seed=int(plays.sum()))
+        sides = advise_duel(wins, plays, welfare=welfare, seed=int(plays.sum()))
     return Advice(
         policy=said.policy,
         worth=said.worth,
