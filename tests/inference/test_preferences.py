@@ -62,21 +62,27 @@ def test_strengths_have_draws_around_their_mode() -> None:
     chances[0, 2], chances[2, 0] = 0.7, 0.3  # a pair of its own
     wins = np.ascontiguousarray(1e6 * chances * (1.0 - np.eye(4)))[None]
     rng = np.random.default_rng(5)
-    normals, deviations = rng.standard_normal((50, 1, 4)), rng.standard_normal((50, 1, 6))
-    drawn = _tensors(strengths.draw_chances(wins, 1.0, 0.5, normals, deviations)[:, 0], 4)
+    normals, deviations = rng.standard_normal((50, 2, 4)), rng.standard_normal((50, 1, 6))
+    drawn = _tensors(
+        strengths.draw_chances(wins, np.array([1.0, 0.5, 0.0]), normals, deviations)[:, 0], 4
+    )
     np.testing.assert_allclose(drawn.mean(axis=0), chances, atol=2e-3)
-    plain = _tensors(strengths.draw_chances(wins, 1.0, 0.0, normals, deviations)[:, 0], 4)
+    plain = _tensors(
+        strengths.draw_chances(wins, np.array([1.0, 0.0, 0.0]), normals, deviations)[:, 0], 4
+    )
     odds = np.log(plain / (1.0 - plain))
     np.testing.assert_allclose(odds[:, 0, 2], odds[:, 0, 1] + odds[:, 1, 2], atol=1e-9)
 
 
 def test_without_answers_strengths_have_their_prior() -> None:
     rng = np.random.default_rng(6)
-    normals, deviations = rng.standard_normal((100_000, 1, 2)), rng.standard_normal((100_000, 1, 1))
-    drawn = strengths.draw_chances(np.zeros((1, 2, 2)), 1.0, 0.5, normals, deviations)
-    odds = np.log(drawn / (1.0 - drawn))
+    normals, deviations = rng.standard_normal((100_000, 3, 2)), rng.standard_normal((100_000, 2, 1))
+    hypothesis = np.array([1.0, 0.5, 0.8])
+    drawn = strengths.draw_chances(np.zeros((2, 2, 2)), hypothesis, normals, deviations)
+    odds = np.log(drawn / (1.0 - drawn))[:, :, 0]
     assert abs(odds.mean()) < 0.02
-    assert odds.var() == pytest.approx(2.0 + 0.25, rel=0.02)
+    assert odds.var(axis=0) == pytest.approx(2.0 + 0.25, rel=0.02)
+    assert np.cov(odds.T)[0, 1] == pytest.approx(2.0 * 0.8, rel=0.02)
 
 
 @pytest.mark.parametrize("scoring", ["maximin", "borda"])

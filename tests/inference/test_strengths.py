@@ -33,21 +33,27 @@ def _answers(instance: Instance, votes: int, seed: int) -> Floats:
     return wins
 
 
-def _by_force(wins: Floats, spread: float, residual: float, n: int) -> tuple[float, Floats, Floats]:
-    """The log evidence, winner probabilities and scores of one user, by drawing from the prior."""
+def _by_force(wins: Floats, hypothesis: Floats, n: int) -> tuple[float, Floats, Floats]:
+    """The log evidence, winner probabilities and scores (D, K), by drawing from the prior.
+
+    That all users have a winner is asked for user by user, as by the model.
+    """
+    spread, residual, correlation = hypothesis
     rng = np.random.default_rng(1)
-    arms = wins.shape[0]
-    theta = spread * rng.standard_normal((n, arms))
-    deviations = residual * np.triu(rng.standard_normal((n, arms, arms)), 1)
-    odds = theta[:, :, None] - theta[:, None] + deviations - deviations.transpose(0, 2, 1)
-    likelihood = np.exp(-(wins * np.logaddexp(0.0, -odds)).sum(axis=(1, 2)))
-    beats_all = np.asarray(((odds > 0.0) | np.eye(arms, dtype=bool)).all(axis=2))
-    has_winner, winners = beats_all.any(axis=1), beats_all.argmax(axis=1)
-    scores = 2.0 / (1.0 + np.exp(-odds[np.arange(n), :, winners]))
-    weights = likelihood * has_winner
-    weights /= weights.sum()
-    chances = np.array([weights[winners == w].sum() for w in range(arms)])
-    return math.log(likelihood.mean()), chances, weights @ scores
+    users, arms, _ = wins.shape
+    common = math.sqrt(correlation) * rng.standard_normal((n, 1, arms))
+    apart = math.sqrt(1.0 - correlation) * rng.standard_normal((n, users, arms))
+    theta = spread * (common + apart)
+    above = np.triu(rng.standard_normal((n, users, arms, arms)), 1)
+    odds = theta[..., None] - theta[:, :, None] + residual * (above - above.transpose(0, 1, 3, 2))
+    likelihood = np.exp(-(wins * np.logaddexp(0.0, -odds)).sum(axis=(1, 2, 3)))
+    beats_all = ((odds > 0.0) | np.eye(arms, dtype=bool)).all(axis=3)
+    winners = beats_all.argmax(axis=2)
+    scores = 2.0 / (1.0 + np.exp(-np.take_along_axis(odds, winners[:, :, None, None], axis=3)))
+    weights = likelihood[:, None] * beats_all.any(axis=2)
+    weights /= weights.sum(axis=0)
+    chances = np.stack([(weights * (winners == w)).sum(axis=0) for w in range(arms)], axis=1)
+    return math.log(likelihood.mean()), chances, np.einsum("nd,ndk->dk", weights, scores[..., 0])
 
 
 CASES = {
@@ -59,21 +65,46 @@ CASES = {
 }
 
 
+def _check_laplace(wins: Floats, hypothesis: Floats) -> None:
+    evidence, chances, scores = _by_force(wins, hypothesis, 200_000)
+    found = kernels.evidence(wins, *hypothesis[:, None])
+    assert abs(float(found[0]) - evidence) < 0.15 * len(wins)
+    rng, n, users = np.random.default_rng(2), 4000, len(wins)
+    drawn = kernels.draw(
+        wins, np.full(users, -1), hypothesis,
+        rng.standard_normal((n, users + 1, 3)), rng.random((n, users)), rng.random((n, users, 3)),
+    )  # fmt: skip
+    won = (drawn[3][:, :, None] == np.arange(3)).mean(axis=0)
+    assert np.abs(won - chances).max() < 0.06
+    assert np.abs(drawn[2].mean(axis=0) - scores).max() < 0.06
+
+
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize(("spread", "residual"), [(0.5, 0.0), (2.0, 0.0), (1.0, 0.5)])
 def test_laplace_is_near_brute_force(case: str, spread: float, residual: float) -> None:
     """Evidence to 0.15, probabilities and scores to 0.06 (draws of both among it)."""
-    wins, n = CASES[case][None], 4000
-    evidence, chances, scores = _by_force(wins[0], spread, residual, 200_000)
-    found = kernels.evidence(wins, np.array([spread]), np.array([residual]))
-    assert abs(float(found[0, 0]) - evidence) < 0.15
-    rng = np.random.default_rng(2)
-    drawn = kernels.draw(
-        wins, np.array([-1]), spread, residual,
-        rng.standard_normal((n, 1, 3)), rng.random((n, 1)), rng.random((n, 1, 3)),
-    )  # fmt: skip
-    assert np.abs(np.bincount(drawn[3][:, 0], minlength=3) / n - chances).max() < 0.06
-    assert np.abs(drawn[2][:, 0].mean(axis=0) - scores).max() < 0.06
+    _check_laplace(CASES[case][None], np.array([spread, residual, 0.0]))
+
+
+@pytest.mark.parametrize("other", ["nothing", "few", "one-sided"])
+@pytest.mark.parametrize("residual", [0.0, 0.5])
+def test_what_users_have_in_common_is_near_brute_force(other: str, residual: float) -> None:
+    wins = np.stack([CASES["few"], CASES[other]])
+    _check_laplace(wins, np.array([1.0, residual, 0.8]))
+
+
+def test_users_who_agree_teach_about_one_another() -> None:
+    """Who has said nothing is taken to like what the others like, and not where these differ."""
+    wins = np.zeros((4, 4, 4))
+    for user in range(3):
+        wins[user][np.triu_indices(4, 1)] = 3.0
+    agreed = infer_strengths(wins)
+    assert HYPOTHESES[agreed.weights.argmax(), 2] == 0.8
+    assert agreed.probabilities[3, 0] > 0.5
+    wins[1], wins[2] = wins[1][::-1, ::-1], wins[2].T[[1, 0, 3, 2]][:, [1, 0, 3, 2]]
+    apart = infer_strengths(wins)
+    assert HYPOTHESES[apart.weights.argmax(), 2] == 0.0
+    assert apart.probabilities[3].max() < 0.4
 
 
 def test_the_evidence_says_how_people_are() -> None:

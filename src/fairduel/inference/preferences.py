@@ -93,11 +93,11 @@ def _draw(wins: Floats, weights: Floats, n: int, rng: np.random.Generator) -> Fl
     counts = in_proportion(weights, n, rng)
     won, lost = wins[:, i, j] + JEFFREYS, wins[:, j, i] + JEFFREYS
     parts = [rng.beta(won, lost, (int(counts[0]), *won.shape))]
-    for (spread, residual), count in zip(HYPOTHESES.tolist(), counts[1:].tolist(), strict=True):
+    for hypothesis, count in zip(HYPOTHESES, counts[1:].tolist(), strict=True):
         if count > 0:
-            normals = rng.standard_normal((count, users, arms))
+            normals = rng.standard_normal((count, users + 1, arms))
             deviations = rng.standard_normal((count, *won.shape))
-            parts.append(strengths.draw_chances(wins, spread, residual, normals, deviations))
+            parts.append(strengths.draw_chances(wins, hypothesis, normals, deviations))
     return np.concatenate(parts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,21 +21,24 @@ from fairduel.inference.posterior import (
 
 SPREADS = (0.5, 1.0, 2.0, 4.0)  # of strengths, in log-odds
 RESIDUALS = (0.0, 0.5)  # by which single pairs deviate, in log-odds
+CORRELATIONS = (0.0, 0.4, 0.8)  # of what users think of an arm
 HOPELESS = 200.0  # nats behind another model: nothing of this one is left
 KEPT = 128  # draws that are kept by default: half of them are mirror images
 
-HYPOTHESES = np.array([(spread, residual) for residual in RESIDUALS for spread in SPREADS])
-_LOOSEST = [len(HYPOTHESES) - 2]  # the largest deviations, and a spread of 2
+HYPOTHESES = np.array([x[::-1] for x in itertools.product(CORRELATIONS, RESIDUALS, SPREADS)])
+_LOOSEST = [6]  # the largest deviations, a spread of 2, and nothing in common
+_APART = len(SPREADS) * len(RESIDUALS)  # hypotheses with nothing in common; they come first
+_UNLIKELY = 7.0  # nats behind the best of these: not tried with anything in common
 
 
 @dataclass(frozen=True, eq=False)
 class Strengths(Posterior):
     """The posterior of users with strengths, as draws from it.
 
-    Spread and size of deviations are not known, but the same for all users; the posterior is a
-    mixture over a few of them, weighted by evidence. Given both, it is normal by Laplace's method.
-    The conditions that all users have a winner, and that a known winner wins, are met draw by
-    draw.
+    Spread, size of deviations and how much users have in common are not known, but the same for
+    all of them; the posterior is a mixture over a few of each, weighted by evidence. Given these,
+    it is normal by Laplace's method. The conditions that all users have a winner, and that a known
+    winner wins, are met draw by draw.
 
     wins: (D, K, K) the answers. known: (D,) winners as far as they are known, else -1.
     weights: (H,) of the hypotheses. strengths, shifts: (n, D, K) drawn, and their deviations from
@@ -57,7 +61,7 @@ class Strengths(Posterior):
 
 
 def weigh_strengths(wins: Floats, rival: float = -np.inf) -> tuple[Floats, float]:
-    """Return the weights (H,) of all spreads and sizes of deviations, and the log evidence.
+    """Return the weights (H,) of all hypotheses, and the log evidence.
 
     rival: the log evidence of a model whose pairs are free. Where the hypothesis that is nearest to
     it, with deviations, is far behind, so are the others, and only this one is weighed.
@@ -65,10 +69,17 @@ def weigh_strengths(wins: Floats, rival: float = -np.inf) -> tuple[Floats, float
     from fairduel.kernels import strengths
 
     if rival > -np.inf:
-        nearest = float(strengths.evidence(wins, *HYPOTHESES[_LOOSEST].T.copy()).sum())
+        nearest = float(strengths.evidence(wins, *HYPOTHESES[_LOOSEST].T.copy())[0])
         if nearest < rival - HOPELESS:
             return np.eye(len(HYPOTHESES))[_LOOSEST[0]], nearest
-    evidence = strengths.evidence(wins, *np.ascontiguousarray(HYPOTHESES.T)).sum(axis=1)
+    apart = strengths.evidence(wins, *HYPOTHESES[:_APART].T.copy())
+    if len(wins) == 1:  # what is common to one user makes no difference
+        return by_evidence(np.tile(apart, len(CORRELATIONS)))
+    likely = np.tile(apart > apart.max() - _UNLIKELY, len(CORRELATIONS))
+    likely[:_APART] = False
+    evidence = np.full(len(HYPOTHESES), -np.inf)
+    evidence[:_APART] = apart
+    evidence[likely] = strengths.evidence(wins, *HYPOTHESES[likely].T.copy())
     return by_evidence(evidence)
 
 
@@ -119,13 +130,13 @@ def _draw(wins: Floats, known: Ints, weights: Floats, n: int, rng: np.random.Gen
     half = (n + 1) // 2
     counts = in_proportion(weights, half, rng)
     parts = []
-    for (spread, residual), count in zip(HYPOTHESES.tolist(), counts.tolist(), strict=True):
+    for hypothesis, count in zip(HYPOTHESES, counts.tolist(), strict=True):
         if count > 0:
-            normals = rng.standard_normal((count, users, arms))
+            normals = rng.standard_normal((count, users + 1, arms))
             spins, uniforms = stratified(count, users, rng), rng.random((count, users, arms))
             parts.append(
                 strengths.draw(
-                    wins, known, spread, residual,
+                    wins, known, hypothesis,
                     np.concatenate([normals, -normals]),
                     np.concatenate([spins, 1.0 - spins]),
                     np.concatenate([uniforms, 1.0 - uniforms]),
