@@ -71,11 +71,11 @@ def test_who_agrees_is_believed_to_agree_on_the_rest() -> None:
     theta = np.array([[3.0, 2.0, 1.0, 0.0, -1.0]] * 4)
     wins = np.pad(votes(theta, 30, np.random.default_rng(2)), ((0, 0), (0, 2), (0, 2)))
     wins[:3, 5, 6] = 6.0
-    alike, alone = infer_alike(wins), infer_strengths(wins)
+    alike, alone = infer_alike(wins), infer_strengths(wins[3:])
     assert isinstance(alike, Correlated)
 
     def prefers(strengths: Floats) -> float:
-        return float((strengths[:, 3, 5] > strengths[:, 3, 6]).mean())
+        return float((strengths[:, -1, 5] > strengths[:, -1, 6]).mean())
 
     assert prefers(alone.strengths) == pytest.approx(0.5, abs=0.12)
     assert prefers(alike.strengths) > 0.8
@@ -100,10 +100,11 @@ def test_it_predicts_better_where_users_are_alike_and_as_well_where_not(
     for run in range(12):
         rng = np.random.default_rng([run, 7])
         camps = rng.standard_normal((2, 8))[np.arange(6) % 2]
-        own = rng.standard_normal((6, 8))
-        theta = 1.5 * (np.sqrt(shared) * camps + np.sqrt(1.0 - shared) * own)
+        apart = rng.standard_normal((6, 8))
+        theta = 1.5 * (np.sqrt(shared) * camps + np.sqrt(1.0 - shared) * apart)
         wins = votes(theta, 7, rng)
-        alone = predicted(infer_strengths(wins).strengths, theta)
+        one_by_one = [infer_strengths(own[None]).strengths for own in wins]
+        alone = predicted(np.concatenate(one_by_one, axis=1), theta)
         gained.append(predicted(infer_alike(wins).strengths, theta) - alone)
     assert np.mean(gained) > gains
 
