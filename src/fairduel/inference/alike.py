@@ -1,8 +1,8 @@
 """People who may be alike: strengths that are correlated between users, as the answers say.
 
-Where everybody answers the same duels, who resembles whom teaches nothing new. Where each user has
-answered a few questions of their own, it does: two people who agree on what both were asked
-probably agree on the rest.
+``Strengths`` knows one correlation for all. Where each user has answered a few questions of their
+own, it pays to learn who resembles whom: two people who agree on what both were asked probably
+agree on the rest.
 """
 
 from __future__ import annotations
