@@ -293,7 +293,7 @@ def _question(request: Request, who: Caller, own_link: str = "") -> Response:
         shown = asked and {"n": asked.n, "left": names[asked.left], "right": names[asked.right]}
         values: dict[str, Any] = {
             "question": shown,
-            "made": _decisions(ledger)[-1:] if ledger.frame.poll.settings.live else [],
+            "made": [] if shown else _decisions(ledger)[-1:],
             "progress": views.progress(ledger, voter),
             "undo": ledger.sheets[voter].last_answered(),
         }
