@@ -1,7 +1,7 @@
 """What is lost when servers, disks and databases fail while people vote: nothing.
 
 python benchmarks/serve_faults.py [--kills 200] [--cuts 500] [--syncs 10] [--full 10]
-                                  [--pg-kills 50] [--stops 20] [--gone 3]
+                                  [--pg-kills 50] [--stops 20] [--gone 3] [--frozen 2]
 
 Eight clients vote as fast as they can and send again what was not answered. Meanwhile the server
 is killed (SIGKILL), or PostgreSQL is stopped with ``-m immediate``. Every vote that was answered
@@ -9,12 +9,13 @@ must be on disk, each once, and the numbers of the log must have no gap. Then th
 of a file is cut at random bytes after the last sync, with rubbish behind half of the time: what
 was acknowledged must be there, and what is there must be a state that once was.
 
-In outages the server lives and what it writes to fails for some seconds: every sync of a file, or
-every third one, returns EIO (strace sees to that); a disk is full; PostgreSQL is gone. All who vote
-meanwhile must be answered, with status 503 and a sentence, nobody acknowledged while nothing can
-be written, and afterwards people must be able to vote again without anybody's help. A second line
-says how often there was a 503, how long the longest answer took, how many votes were acknowledged
-meanwhile, and how soon after the outage the first one was.
+In outages the server lives, and what it writes to fails for some seconds: all syncs of a file, or
+every third one, return EIO (strace sees to that); a disk is full; PostgreSQL is gone, or stands
+still (SIGSTOP). Whoever votes meanwhile must be answered, with status 503 and a sentence, nobody
+acknowledged while nothing can be written, and afterwards people must be able to vote again without
+anybody's help. A second line says how many answers were a 503, how many never came, how long the
+longest took, how many votes were acknowledged meanwhile, and how soon after the outage the next
+one was; a third line has the sentence.
 
 What is not there is left out, with a word: PostgreSQL, strace, the right to mount a small disk.
 """
