@@ -10,7 +10,7 @@ of a file is cut at random bytes after the last sync, with rubbish behind half o
 was acknowledged must be there, and what is there must be a state that once was.
 
 In outages the server lives, and what it writes to fails for some seconds: all syncs of a file, or
-every third one, return EIO (strace sees to that); a disk is full; PostgreSQL is gone, or stands
+every seventh one, return EIO (strace sees to that); a disk is full; PostgreSQL is gone, or stands
 still (SIGSTOP). Whoever votes meanwhile must be answered, with status 503 and a sentence, nobody
 acknowledged while nothing can be written, and afterwards people must be able to vote again without
 anybody's help. A second line says how many answers were a 503, how many never came, how long the
@@ -234,8 +234,8 @@ def outage(where: str, broken: Broken, seconds: float, times: int, what: str, si
 
 
 def fail_syncs(folder: Path, times: int) -> Iterator[bool]:
-    """Let all syncs fail, then every third one."""
-    for every, which in (1, "every sync"), (3, "every third sync"):
+    """Let all syncs fail, then every seventh one: a commit after a failure takes three."""
+    for every, which in (1, "every sync"), (7, "every seventh sync"):
         where = str(folder / f"sync-{every}.db")
 
         def broken(server: Server, every: int = every) -> AbstractContextManager[None]:
