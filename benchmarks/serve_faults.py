@@ -130,7 +130,7 @@ def storm(
         wait_for_votes(votes, 8)
     finally:
         votes.over = True
-    thread.join()
+        thread.join(60)
     return votes, made
 
 
@@ -162,7 +162,7 @@ def verdict(where: str, votes: Storm, made: dict[str, Any], what: str, times: in
     counted = float(Ledger(*loaded).wins.sum())
     fine = not lost and not double and gapless and counted == len(rows)
     print(
-        f"{what:38} {times:>5} times  {len(votes.acknowledged):>7,} acknowledged  {lost} lost  "
+        f"{what:40} {times:>5} times  {len(votes.acknowledged):>7,} acknowledged  {lost} lost  "
         f"{double} double  {'no gap' if gapless else 'GAPS'}"
     )
     return fine and times > 0
@@ -224,11 +224,11 @@ def outage(where: str, broken: Broken, seconds: float, times: int, what: str, si
         votes, made = storm(server, times, strike)
     fine = verdict(where, votes, made, what, times)
     print(
-        f"{'':38} {votes.refused.total():>7,} refused  {votes.unanswered} unanswered  "
+        f"{'':40} {votes.refused.total():>7,} refused  {votes.unanswered} unanswered  "
         f"longest answer {votes.longest:.2f} s  {meanwhile:,} acknowledged meanwhile  "
         f"again after {pause:.2f} s"
     )
-    print(f"{'':38} told: {' / '.join(votes.refused)}")
+    print(f"{'':40} told: {' / '.join(votes.refused)}")
     told = all(sentence.endswith(".") for sentence in votes.refused)
     return fine and told and not votes.unanswered and not (silent and meanwhile)
 
@@ -342,7 +342,7 @@ def cut_logs(folder: Path, times: int) -> bool:
         for file in folder.glob(f"{copy.name}*"):
             file.unlink()
     connection.close()
-    print(f"{'write-ahead log cut at any byte':38} {times:>5} times  {bad} bad")
+    print(f"{'write-ahead log cut at any byte':40} {times:>5} times  {bad} bad")
     return bad == 0 and times > 0
 
 
