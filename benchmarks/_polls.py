@@ -75,6 +75,10 @@ class Server:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def process(self) -> int:
+        return int(self._process.pid)
+
     def start(self) -> None:
         arguments = self.where, self.port, self.key, self.learning
         self._process = CONTEXT.Process(target=run_server, args=arguments, daemon=True)
@@ -90,12 +94,12 @@ class Server:
 
     def kill(self) -> None:
         """End it as a power cut would."""
-        os.kill(self._process.pid, signal.SIGKILL)
+        os.kill(self.process, signal.SIGKILL)
         self._process.join()
 
     def cpu(self) -> float:
         """Return the seconds of processor time that it has used."""
-        return cpu_of(self._process.pid)
+        return cpu_of(self.process)
 
 
 def cpu_of(process: int) -> float:
@@ -170,7 +174,7 @@ async def patiently(client: Client, method: str, path: str, body: object = None)
     """Send a request again and again until it is answered, as a person's page does."""
     while True:
         try:
-            status, answer = await asyncio.wait_for(client.send(method, path, body), 10)
+            status, answer = await asyncio.wait_for(client.send(method, path, body), 30)
             if status == 200:
                 return answer
             if status not in (429, 503):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -49,6 +50,21 @@ class Cluster:
 
     def stop(self, mode: str = "immediate") -> None:
         self._run("pg_ctl", *self._data, "-w", "-m", mode, "stop")
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Let all its processes stand still inside the block, with their connections open."""
+        main = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        os.kill(main, signal.SIGSTOP)  # first, so that no others come
+        others = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+        processes = [main, *map(int, others)]
+        try:
+            for process in processes:
+                os.kill(process, signal.SIGSTOP)
+            yield
+        finally:
+            for process in processes:
+                os.kill(process, signal.SIGCONT)
 
     def make(self) -> None:
         names = ("-U", "fairduel", "-A", "trust", "-E", "UTF8", "--no-sync")

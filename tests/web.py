@@ -1,11 +1,14 @@
 """A server for tests, in a thread of this process, and people who talk to it."""
 
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -110,3 +113,30 @@ def serving(place: str, limits: Limits = UNLIMITED, **settings: Any) -> Iterator
         server.should_exit = True
         thread.join()
         listening.close()
+
+
+@contextmanager
+def serving_elsewhere(place: str) -> Iterator[tuple[Web, int]]:
+    """Serve in a process of its own, which is killed in the end; its number comes with it."""
+    program = (
+        "import sys, web\n"
+        "with web.serving(sys.argv[1]) as served:\n"
+        "    print(served.url, flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    command = [sys.executable, "-c", program, place]
+    with subprocess.Popen(
+        command,
+        cwd=Path(__file__).parent,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            assert url
+            yield Web(url, Service(open_database(place), advise)), process.pid
+        finally:
+            process.kill()

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 import sqlite3
 import threading
 from contextlib import suppress
@@ -352,6 +353,24 @@ def test_answers_that_come_too_soon_are_counted(database: Database) -> None:
     connection.close()
 
 
+def test_what_a_crash_left_in_the_log_is_copied_before_it_counts(tmp_path: Path) -> None:
+    """Its sync may have failed, and nobody can tell."""
+    database = SQLite(tmp_path / "polls.db")
+    database.migrate()
+    made = frame()
+    crashed = create(database, made)
+    for end in ("", "-wal"):
+        shutil.copy(tmp_path / f"polls.db{end}", tmp_path / f"left.db{end}")
+    crashed.close()
+    connection = SQLite(tmp_path / "left.db").connect()
+    with connection.transaction():
+        shutil.copy(tmp_path / "left.db", tmp_path / "alone.db")  # without the log
+    connection.close()
+    alone = SQLite(tmp_path / "alone.db").connect()
+    assert alone.slugs() == [made.poll.slug]
+    alone.close()
+
+
 # Places that do not work
 
 
@@ -362,6 +381,16 @@ def test_a_file_that_cannot_be_opened(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="cannot open"):
         open_database(name).migrate()
+
+
+def test_a_file_that_cannot_be_opened_later(tmp_path: Path) -> None:
+    folder = tmp_path / "polls"
+    folder.mkdir()
+    database = SQLite(folder / "polls.db")
+    database.migrate()
+    folder.rename(tmp_path / "elsewhere")
+    with pytest.raises(StorageError, match="does not work now"):  # nobody gave a wrong name
+        database.connect()
 
 
 def test_a_file_of_something_else(tmp_path: Path) -> None:

@@ -18,11 +18,12 @@ from fairduel.serve.acts import Refused, hashed
 from fairduel.serve.ledger import Ledger
 from fairduel.serve.records import Change
 from fairduel.serve.service import Act, Room, Service
-from fairduel.serve.storage import Place
+from fairduel.serve.storage import Place, StorageError
 
 T = TypeVar("T")
 LARGEST_BODY = 64 * 1024
 MOST_REMEMBERED = 20_000
+PATIENCE = 10.0  # seconds that an answer waits for the database
 
 
 @dataclass(frozen=True)
@@ -119,11 +120,11 @@ class Access:
         """Return a poll, which may have to be loaded first."""
         if self.service.in_memory(slug):
             return self.service.room(slug)
-        return await asyncio.to_thread(self.service.room, slug)
+        return await in_time(asyncio.to_thread(self.service.room, slug))
 
     async def server(self, key: str | None) -> None:
         """Refuse whoever may not make polls."""
-        if not key or not await asyncio.to_thread(self.service.has_key, key):
+        if not key or not await in_time(asyncio.to_thread(self.service.has_key, key)):
             raise Refused("making polls needs the link that `fairduel serve` has printed.", 401)
 
     async def _place(self, token: str) -> Place | None:
@@ -132,7 +133,7 @@ class Access:
         known = self._places.get(key)
         if known is not None and self._still(known, key):
             return known
-        found = await asyncio.to_thread(self.service.place, token)
+        found = await in_time(asyncio.to_thread(self.service.place, token))
         if found is None:
             self._places.pop(key, None)
             return None
@@ -153,7 +154,20 @@ class Access:
 
 async def finished(future: Future[T]) -> T:
     """Wait for the writer. A request that ends meanwhile does not take its vote back."""
-    return await asyncio.shield(asyncio.wrap_future(future))
+    try:
+        return await in_time(asyncio.shield(asyncio.wrap_future(future)))
+    except StorageError:
+        future.cancel()  # what has not been begun will not be done: whoever sent it is told so
+        raise
+
+
+async def in_time(waiting: Awaitable[T]) -> T:
+    """Wait for the database, but not for ever: one that stands still says nothing at all."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await waiting
+    except TimeoutError as error:
+        raise StorageError("the database takes too long") from error
 
 
 def bearer(request: Request) -> str | None:

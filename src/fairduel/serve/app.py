@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 import fairduel
 from fairduel.errors import InputError
 from fairduel.serve import api, pages, shapes
-from fairduel.serve.access import Access, Limits, SafeHeaders, SmallBodies
+from fairduel.serve.access import Access, Limits, SafeHeaders, SmallBodies, in_time
 from fairduel.serve.acts import Refused
 from fairduel.serve.service import Service
 from fairduel.serve.storage import StorageError
@@ -82,7 +82,7 @@ def _add_health(app: FastAPI, service: Service) -> None:
     @app.get("/readyz", tags=["health"], responses={503: api.PROBLEMS[503]})
     async def readyz() -> shapes.Health:
         """Say that the database answers, too."""
-        await asyncio.to_thread(service.slugs)
+        await in_time(asyncio.to_thread(service.slugs))
         return shapes.Health(status="ok")
 
 
@@ -101,7 +101,9 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(StorageError)
     async def down(request: Request, error: StorageError) -> Response:
         _LOG.warning("%s", error)
-        why = Refused("the database does not answer now: nothing was changed, try again.", 503)
+        why = Refused(
+            "the database does not answer now: what you sent may not be saved, try again.", 503
+        )
         return said(request, why)
 
     @app.exception_handler(RequestValidationError)

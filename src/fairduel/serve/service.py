@@ -189,7 +189,7 @@ class Service:
     def add_key(self, key: str) -> None:
         """Let whoever has a key make polls."""
         with self._reading:
-            self._read(lambda connection: connection.add_key(hashed(key)))
+            self._read(lambda connection: _add_key(connection, hashed(key)))
 
     def delete(self, slug: str) -> None:
         """Delete a poll and all that belongs to it."""
@@ -387,6 +387,11 @@ def _one_each(requests: Sequence[_Request]) -> tuple[list[_Request], list[_Reque
         if not looks:
             others.add(request.voter)
     return batch, rest
+
+
+def _add_key(connection: Connection, key_hash: str) -> None:
+    with connection.transaction():
+        connection.add_key(key_hash)
 
 
 def _create(connection: Connection, frame: Frame) -> None:

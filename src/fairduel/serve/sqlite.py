@@ -25,13 +25,18 @@ class SQLite(Database):
         return repr(str(self.path))
 
     def connect(self) -> SQLiteConnection:
-        try:
+        with _translated():
             return SQLiteConnection(self.path)
-        except sqlite3.Error as error:
+
+    def migrate(self, *, confirmed: bool = False) -> None:
+        try:
+            self.connect().close()
+        except StorageError as error:  # the name is wrong, if it does not work from the beginning
             raise InputError(
-                f"cannot open {self}: {error}: give the name of a file of fairduel's, or a new "
-                "one in a directory that exists and can be written to."
+                f"cannot open {self}: {error.__cause__}: give the name of a file of fairduel's, or "
+                "a new one in a directory that exists and can be written to."
             ) from error
+        super().migrate(confirmed=confirmed)
 
     def back_up(self, version: int, confirmed: bool) -> None:
         copy = self.path.with_name(f"{self.path.name}.version-{version}")
@@ -66,6 +71,7 @@ class SQLiteConnection(Connection):
         except sqlite3.Error:
             self._raw.close()
             raise
+        self._secured = False
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         with _translated():
@@ -76,6 +82,7 @@ class SQLiteConnection(Connection):
             self._raw.executemany(sql, rows)
 
     def transaction(self) -> AbstractContextManager[None]:
+        self._secure()
         return ending(self, "BEGIN IMMEDIATE")
 
     def snapshot(self) -> AbstractContextManager[None]:
@@ -86,6 +93,19 @@ class SQLiteConnection(Connection):
 
     def close(self) -> None:
         self._raw.close()
+
+    def _secure(self) -> None:
+        """Bring all that can be read to disk, before anybody decides on it; once is enough.
+
+        Whoever opens a file that nobody else has open reads the write-ahead log to its end, and
+        there may be a commit whose sync has failed or never came. Its vote would be found, and be
+        acknowledged when it is sent again, without ever having been synced. A later sync of the
+        log is no help, since the system may have given up what it could not write: it has to be
+        copied, after which the log begins again.
+        """
+        if not self._secured:
+            self.rows("PRAGMA wal_checkpoint(PASSIVE)")
+            self._secured = True
 
 
 @contextmanager
