@@ -4,9 +4,9 @@
 
 Everybody answers duels that are drawn at random. Prints for every family of
 ``environments.people``, after 20, 40, 160 and 640 of them, how many of the intervals hold what
-users get: from all arms alike, and from the policy that the answers recommend. Both are taken in whole
-per cent, as they are shown: where nobody in a group likes an arm its score is 0 exactly, which no
-posterior says.
+users get: from all arms alike, and from the policy that the answers recommend. Both are taken in
+whole per cent, as they are shown: where nobody in a group likes an arm its score is 0 exactly,
+which no posterior says.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from fastapi.responses import PlainTextResponse, StreamingResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from fairduel.serve import acts, draws, shapes, views
-from fairduel.serve.access import Access, Caller, address, finished
+from fairduel.serve.access import Access, Caller, address, finished, in_time
 from fairduel.serve.acts import Refused, derived, hashed, new_token
 from fairduel.serve.ledger import Ledger
 from fairduel.serve.records import Change, Decision, Frame, Option, Question, Settings
@@ -225,7 +225,7 @@ async def change_poll(given: shapes.PollChange, site: Here, who: Organiser) -> s
 @api.delete("/polls/{slug}", status_code=204, tags=["polls"])
 async def delete_poll(slug: str, site: Here, who: Organiser) -> Response:
     """Delete a poll and all that belongs to it."""
-    await asyncio.to_thread(site.service.delete, slug)
+    await in_time(asyncio.to_thread(site.service.delete, slug))
     return Response(status_code=204)
 
 
@@ -305,7 +305,7 @@ async def hasty_of(site: Site, who: Caller) -> dict[int, int]:
     """Return how many answers of each voter came too soon; a secret poll says nothing of it."""
     if who.room.ledger.frame.poll.secret:
         return {}
-    return await asyncio.to_thread(site.service.hasty, who.room)
+    return await in_time(asyncio.to_thread(site.service.hasty, who.room))
 
 
 async def linked(
@@ -421,7 +421,7 @@ async def votes(
     limit: Annotated[int, Query(ge=1, le=PAGE)] = PAGE,
 ) -> shapes.VotePage:
     """Export the log of votes, page by page: ``after`` is that of the page before."""
-    found = await asyncio.to_thread(site.service.votes, who.room, after, limit)
+    found = await in_time(asyncio.to_thread(site.service.votes, who.room, after, limit))
     return shapes.VotePage(
         votes=[shapes.VoteOut(seq=seq, at=at, **vote._asdict()) for seq, vote, at in found],
         after=found[-1][0] if len(found) == limit else None,
@@ -491,7 +491,7 @@ def new_poll(given: shapes.NewPoll, organiser: str) -> Frame:
 
 async def create(site: Site, made: Frame, *, opened: bool) -> Room:
     """Keep a new poll, and open it."""
-    await asyncio.to_thread(site.service.create, made)
+    await in_time(asyncio.to_thread(site.service.create, made))
     room = await site.access.room(made.poll.slug)
     if opened:
         await finished(site.service.submit(room, partial(acts.set_state, state="open")))

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 import fairduel
 from fairduel.serve import acts, api, draws, messages, shapes, views
-from fairduel.serve.access import Caller, address, check_same_origin, finished
+from fairduel.serve.access import Caller, address, check_same_origin, finished, in_time
 from fairduel.serve.acts import Refused, derived, hashed, new_token
 from fairduel.serve.api import Here, Site, create, fresh_token
 from fairduel.serve.ledger import Ledger
@@ -512,7 +512,7 @@ async def setup(request: Request, site: Here, who: Organiser, fields: Form) -> R
     """Do something as the organiser; what is refused is said above the page."""
     slug = who.room.ledger.frame.poll.slug
     if fields.get("act") == "delete":
-        await asyncio.to_thread(site.service.delete, slug)
+        await in_time(asyncio.to_thread(site.service.delete, slug))
         return _go("/")
     try:
         await site.act(who, _act(who, fields))
