@@ -9,8 +9,11 @@ import numpy as np
 from fairduel import BradleyTerryThompson, FairVOI, Learner, Nash, compare
 from fairduel._arrays import Floats
 from fairduel.environments import Environment
+from fairduel.inference.estimates import champions, guessed_scores
+from fairduel.instance import Instance
 
 SEED = 5_000_000
+EXPLORED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # parts of the rounds
 LEARNERS: dict[str, Learner[Any]] = {
     "Fair-VOI": FairVOI(),
     "Fair-VOI, T unknown": FairVOI(anytime=True),
@@ -41,6 +44,33 @@ def of_chance(place: Environment, rounds: int, runs: int) -> Floats:
         value = float(Nash().value(scores.mean(axis=1)))
         lost.append(1.0 - value / Nash().maximize(scores).value)
     return np.array(lost)
+
+
+def answers(instance: Instance, duels: int, rng: np.random.Generator) -> Floats:
+    """Return everybody's answers (D, K, K) to duels of two arms drawn at random."""
+    users, arms, _ = instance.preferences.shape
+    i, j = np.triu_indices(arms, 1)
+    shown = rng.multinomial(duels, np.full(len(i), 1.0 / len(i)))
+    wins = np.zeros((users, arms, arms))
+    wins[:, i, j] = rng.binomial(shown, instance.preferences[:, i, j])
+    wins[:, j, i] = shown - wins[:, i, j]
+    return wins
+
+
+def of_uniform(place: Environment, rounds: int, runs: int) -> Floats:
+    """Return the share that random play and then one policy lose, at the best length of all."""
+    lengths = sorted({max(1, round(rounds * share)) for share in EXPLORED})
+    lost = np.empty((len(lengths), runs))
+    for run in range(runs):
+        instance = place.draw(run, rounds, SEED)
+        best = Nash().maximize(instance.scores).value
+        chance = float(Nash().value(instance.scores.mean(axis=1)))
+        for n, length in enumerate(lengths):
+            wins = answers(instance, length, np.random.default_rng([SEED, run, length]))
+            policy = Nash().maximize(guessed_scores(wins, champions(wins))).policy
+            value = float(Nash().value(instance.scores @ policy))
+            lost[n, run] = 1.0 - (length * chance + (rounds - length) * value) / (rounds * best)
+    return np.asarray(lost[lost.mean(axis=1).argmin()])
 
 
 def shown(values: Floats) -> str:

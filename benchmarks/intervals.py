@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from _families import SEED, answers
 
 from fairduel import Nash
 from fairduel._arrays import Floats
@@ -22,19 +23,7 @@ from fairduel.inference import estimate_utilities, infer
 from fairduel.instance import Instance
 from fairduel.learners.voi.candidates import candidates
 
-SEED = 5_000_000
 STOPS = (20, 40, 160, 640)
-
-
-def answers(instance: Instance, duels: int, rng: np.random.Generator) -> Floats:
-    """Return everybody's answers to duels drawn at random."""
-    users, arms, _ = instance.preferences.shape
-    i, j = np.triu_indices(arms, 1)
-    shown = rng.multinomial(duels, np.full(len(i), 1.0 / len(i)))
-    wins = np.zeros((users, arms, arms))
-    wins[:, i, j] = rng.binomial(shown, instance.preferences[:, i, j])
-    wins[:, j, i] = shown - wins[:, i, j]
-    return wins
 
 
 def held(instance: Instance, duels: int, run: int) -> Floats:
