@@ -303,6 +303,55 @@ def test_a_secret_poll_hides_when_somebody_leaves(leave: Any) -> None:
     assert (table.replayed().shown() or shown).seq == shown.seq
 
 
+@pytest.mark.parametrize("act", ["retire", "restore", "clear"])
+def test_a_secret_poll_hides_when_answers_are_taken_from_it(act: str) -> None:
+    table = people(9)
+    if act == "restore":
+        table.write(acts.set_option(table.ledger, 0, "retired"))
+        for voter in range(9):
+            table.write(acts.ask(table.ledger, voter))
+    for voter in range(6):
+        vote_all(table, voter)
+    assert table.ledger.shown() is not None
+    if act == "clear":
+        table.write(acts.clear(table.ledger, 0))
+    else:
+        state = "retired" if act == "retire" else "active"
+        table.write(acts.set_option(table.ledger, 0, state))
+    assert table.ledger.shown() is None
+    assert table.replayed().shown() is None
+    for voter in (6, 7):
+        vote_all(table, voter)
+    assert table.ledger.shown() is None
+    table.write(acts.ask(table.ledger, 8))
+    question = table.ledger.current(8)
+    assert question is not None
+    table.write(acts.answer(table.ledger, 8, question.n, "left"))
+    shown, again = table.ledger.shown(), table.replayed().shown()
+    assert shown is not None
+    assert again is not None
+    assert (shown.wins == table.ledger.view().wins).all()
+    assert (shown.wins == again.wins).all()
+
+
+def test_retiring_options_does_not_lead_below_five_voters() -> None:
+    """Else the last two options would show what the only one said who was asked about them."""
+    table = people(12)
+    for voter in range(12):
+        table.write(acts.answer(table.ledger, voter, 1, "left"))
+    for option in (2, 3):
+        table.write(acts.set_option(table.ledger, option, "retired"))
+    sheets = enumerate(table.ledger.sheets)
+    others = [
+        d for d, sheet in sheets if {sheet.questions[0].left, sheet.questions[0].right} & {2, 3}
+    ]
+    for voter in others[:LEAST_NEWS]:
+        table.write(acts.undo(table.ledger, voter, 1))
+    assert 0 < np.count_nonzero(table.ledger.view().answers) < LEAST_PEOPLE
+    assert table.ledger._released_seq == table.ledger.seq  # there are news of enough people
+    assert table.ledger.shown() is None
+
+
 # Organising
 
 

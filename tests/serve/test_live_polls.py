@@ -98,6 +98,11 @@ def test_the_learner_hears_what_was_played_since_anybody_came_or_went() -> None:
     assert table.ledger.view().plays.tolist() == [[3, 0, 0], [0, 0, 0], [0, 0, 0]]
 
 
+def test_a_live_poll_may_begin_without_options() -> None:
+    table = Table(frame([], settings=LIVE, state="draft"))
+    assert table.ledger.view().plays.shape == (0, 0)
+
+
 def test_a_poll_of_its_own_pairs_has_played_nothing() -> None:
     table = Table(frame())
     decided(table, ONE)

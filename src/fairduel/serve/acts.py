@@ -348,7 +348,7 @@ def clear(ledger: Ledger, voter: int) -> Change:
     _check_running(ledger)
     said = enumerate(ledger.sheets[voter].answers, 1)
     undone = tuple(Vote(voter, n, "undo") for n, answer in said if answer is not None)
-    return Change((Event("cleared", {"voter": voter}), *undone)) if undone else Change()
+    return Change((*undone, Event("cleared", {"voter": voter}))) if undone else Change()
 
 
 def forget(ledger: Ledger, voter: int) -> Change:

@@ -94,8 +94,10 @@ class Ledger:
             self._decided += 1
         elif event.kind in ("options", "option", "voter", "removed", "forgot"):
             self._settled = self._decided
-        if event.kind in ("removed", "forgot"):
-            self._leave(event)
+        if event.kind == "forgot":
+            self._forget(int(event.data["voter"]))
+        if event.kind in ("removed", "forgot", "cleared", "option"):
+            self._hide()
         if "seed" in event.data:
             self.seeds.append(event.data["seed"])
 
@@ -131,14 +133,18 @@ class Ledger:
             self._held.clear()
             self._released_seq = seq
 
-    def _leave(self, event: Event) -> None:
-        """Follow a voter who leaves. Views before and after would tell what they had said."""
-        voter = int(event.data["voter"])
-        if event.kind == "forgot":
-            for question in self.sheets[voter].questions:
-                self._count_asked(question, -1)
-            self.sheets[voter] = Sheet()
-            self.wins[voter] = 0.0
+    def _forget(self, voter: int) -> None:
+        for question in self.sheets[voter].questions:
+            self._count_asked(question, -1)
+        self.sheets[voter] = Sheet()
+        self.wins[voter] = 0.0
+
+    def _hide(self) -> None:
+        """Show nothing of a secret poll from which answers are taken, until others have come.
+
+        They go with a voter, with an option, or when they are cleared; views before and after
+        would tell what they were.
+        """
         self._released = self.wins.copy()  # to be shown with the news that come from now on
         self._released_seq = None
         self._held.clear()
@@ -196,7 +202,8 @@ class Ledger:
             return self.view()
         if self._released_seq is None:
             return None
-        return self._view(self._released_seq, self._released)
+        view = self._view(self._released_seq, self._released)
+        return view if np.count_nonzero(view.answers) >= LEAST_PEOPLE else None
 
     def blank(self) -> View:
         """Return sums without an answer, for the first decisions of a secret live poll."""
@@ -219,8 +226,8 @@ class Ledger:
             return plays
         for decision in decisions[self._settled :]:
             plays[decision.options] += 1
-        k = self.options[0]
-        plays[k, k] += self._settled
+        for k in self.options[:1]:
+            plays[k, k] += self._settled
         return plays
 
 
