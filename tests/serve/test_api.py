@@ -279,6 +279,20 @@ def test_events_of_a_secret_poll_do_not_tell_when_somebody_votes(web: Web) -> No
     assert not thread.is_alive()
 
 
+def test_events_end_with_the_link(web: Web) -> None:
+    made = web.poll()
+    with (
+        made.voter() as ann,
+        made.organiser() as boss,
+        ann.stream("GET", f"{made.path}/events") as stream,
+    ):
+        lines = stream.iter_lines()
+        assert next(lines).startswith("id: ")
+        check(boss.patch(f"{made.path}/voters/0", json={"state": "removed"}), 204)
+        for line in lines:
+            assert '"voters": 2' not in line
+
+
 def test_health(web: Web) -> None:
     with httpx.Client(base_url=web.url) as client:
         assert check(client.get("/healthz")) == {"status": "ok"}
@@ -316,8 +330,29 @@ def test_a_secret_poll_shows_no_individual(web: Web) -> None:
         check(boss.get(f"{made.path}/votes"), 403)
         for file in ("votes.csv", "votes.json", "session.json"):
             check(boss.get(f"{made.path}/{file}"), 403)
-        with made.voter(5) as last:
-            assert len(check(last.get(f"{made.path}/mine"))["answers"]) == 6
+
+
+def test_the_organiser_of_a_secret_poll_learns_nothing_by_the_voters_links(web: Web) -> None:
+    made = web.poll(voters=[f"p{d}" for d in range(6)], secret=True, join=True)
+    for voter in range(6):
+        made.vote(voter, 4)
+    with web.client(made.data["join"]["token"]) as everybody, made.organiser() as boss:
+        came = check(everybody.post(f"{made.path}/join", json={"name": "guest"}), 201)
+        with web.client(came["token"]) as guest:  # whose link is their own
+            check(guest.get(f"{made.path}/question"))
+            check(guest.put(f"{made.path}/questions/1/vote", json={"answer": "left"}))
+            assert [a["answer"] for a in check(guest.get(f"{made.path}/mine"))["answers"]] == [
+                "left"
+            ]
+        made.settled()
+        again = check(boss.post(f"{made.path}/voters/{came['position']}/link"))
+        for token, count in ((made.data["voters"][5]["token"], 4), (again["token"], 1)):
+            with web.client(token) as spy:
+                mine = check(spy.get(f"{made.path}/mine"))
+                assert [answer["answer"] for answer in mine["answers"]] == [None] * count
+                assert mine["gain"] is None
+                changed = spy.put(f"{made.path}/questions/1/vote", json={"answer": "tie"})
+                check(changed)  # the voter still can
 
 
 # Who may do what
@@ -340,6 +375,22 @@ def test_a_link_that_one_server_replaces_opens_nothing_on_another(place: str) ->
             check(boss.patch(path, json={"state": "paused"}), 401)
             check(boss.get(f"{path}/votes"), 401)
         assert first.service.room(made.slug).ledger.frame.poll.state == "open"
+
+
+@pytest.mark.parametrize(("method", "what"), [("PUT", "/decisions/1"), ("DELETE", "")])
+def test_an_organiser_whose_link_was_replaced_decides_and_deletes_nothing(
+    place: str, method: str, what: str
+) -> None:
+    with serving(place) as first, serving(place) as second:
+        made = first.poll()
+        made.vote(0, 2)
+        room = first.service.room(made.slug)
+        with Made(second, made.data).organiser() as boss:
+            check(boss.get(made.path))  # so that the second server knows the token
+            first.service.submit(room, partial(acts.new_links, organiser="another")).result()
+            check(boss.request(method, f"{made.path}{what}"), 401)
+        assert first.service.slugs() == [made.slug]
+        assert first.service.room(made.slug).ledger.frame.decisions == ()
 
 
 def test_nobody_without_the_right_token_does_anything(web: Web) -> None:
@@ -402,6 +453,10 @@ def test_results_may_be_kept_back(web: Web) -> None:
     with made.voter() as ann, made.organiser() as boss:
         for what in ("policy", "decisions", "events"):
             check(ann.get(f"{made.path}/{what}"), 403)
+        made.vote(0, 6)
+        made.settled()
+        assert not check(boss.get(f"{made.path}/policy"))["early"]
+        assert check(ann.get(f"{made.path}/mine"))["gain"] is None
         check(boss.get(f"{made.path}/policy"))
 
 

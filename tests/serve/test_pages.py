@@ -372,6 +372,17 @@ def test_names_are_shown_as_text(web: Web) -> None:
         assert all(name in pages[0] for name in NASTY[2:5] if "&" not in name)
 
 
+def test_a_link_that_the_organiser_knows_shows_no_answers_of_a_secret_poll(web: Web) -> None:
+    made = web.poll(secret=True, voters=["ann"])
+    made.vote(0, 3)
+    with Person(web) as boss:
+        boss.see(local(made.data["voters"][0]["link"]))
+        page = boss.see(f"/p/{made.slug}/mine")
+        assert page.count("<select") == 3
+        assert "selected" not in page
+        assert "does not show what you said" in page
+
+
 def test_secret_polls_name_nobody_on_the_board(web: Web) -> None:
     made = web.poll(voters=[f"person{d}" for d in range(6)], secret=True)
     for voter in range(6):

@@ -43,13 +43,17 @@ class Caller:
     voter: int | None
     token: str
 
-    def check(self, ledger: Ledger) -> None:
-        """Refuse a token that has been replaced, by whatever server."""
+    def is_valid(self, ledger: Ledger) -> bool:
+        """Return whether the token still opens what it did."""
         frame = ledger.frame
         hashes = {"organiser": frame.poll.organiser_hash, "join": frame.poll.join_hash}
         if self.voter is not None:
             hashes["voter"] = frame.voters[self.voter].token_hash
-        if hashes[self.role] != hashed(self.token):
+        return hashes[self.role] == hashed(self.token)
+
+    def check(self, ledger: Ledger) -> None:
+        """Refuse a token that has been replaced, by whatever server."""
+        if not self.is_valid(ledger):
             raise Refused("this link is not valid, or no longer: ask for a new one.", 401)
 
     def guard(self, act: Act) -> Act:

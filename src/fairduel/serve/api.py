@@ -156,17 +156,23 @@ async def undo(n: int, site: Here, who: Voter) -> shapes.Next:
 
 @api.get("/polls/{slug}/mine", tags=["voting"])
 async def mine(site: Here, who: Voter) -> shapes.Mine:
-    """Show a voter all that is kept of them, and what they get."""
+    """Show a voter all that is kept of them, and what they get.
+
+    In a secret poll answers are None if the organiser has made the link, and could use it.
+    """
     await site.fresh(who)
     ledger, names = who.room.ledger, [o.name for o in who.room.ledger.frame.options]
+    hidden = views.known_link(ledger, who.as_voter)
     return shapes.Mine(
         name=ledger.frame.voters[who.as_voter].name,
         answers=[
             shapes.MyAnswer(
-                n=asked.n, left=names[asked.left], right=names[asked.right], answer=said
+                n=asked.n,
+                left=names[asked.left],
+                right=names[asked.right],
+                answer=None if hidden or said == "undo" else said,
             )
             for asked, said in views.answers(ledger, who.as_voter)
-            if said != "undo"
         ],
         gain=gain_out(views.gain(who.room, who.as_voter)),
     )
@@ -223,9 +229,9 @@ async def change_poll(given: shapes.PollChange, site: Here, who: Organiser) -> s
 
 
 @api.delete("/polls/{slug}", status_code=204, tags=["polls"])
-async def delete_poll(slug: str, site: Here, who: Organiser) -> Response:
+async def delete_poll(site: Here, who: Organiser) -> Response:
     """Delete a poll and all that belongs to it."""
-    await in_time(asyncio.to_thread(site.service.delete, slug))
+    await delete(site, who)
     return Response(status_code=204)
 
 
@@ -398,7 +404,7 @@ async def decisions(who: Reader) -> list[shapes.DecisionOut]:
 @api.put("/polls/{slug}/decisions/{number}", tags=["results"])
 async def decide(number: int, site: Here, who: Organiser) -> shapes.DecisionOut:
     """Draw the decision of this number, which must be the next; one drawn before is shown."""
-    drawn = await draw(site.service, who.room, number)
+    drawn = await draw(site, who, number)
     return decision_out(who.room.ledger.frame, drawn)
 
 
@@ -467,7 +473,7 @@ async def session_json(who: Exporter) -> dict[str, Any]:
 )
 async def events(site: Here, who: Reader) -> StreamingResponse:
     """Follow a poll: an event whenever what may be shown of it has changed."""
-    return Events(stream(site.service, who.room, site.stopped))
+    return Events(stream(site, who))
 
 
 # Making and drawing
@@ -498,14 +504,21 @@ async def create(site: Site, made: Frame, *, opened: bool) -> Room:
     return room
 
 
-async def draw(service: Service, room: Room, number: int) -> Decision:
+async def draw(site: Site, who: Caller, number: int) -> Decision:
     """Draw the decision of a number, from the policy as it is now."""
-    await finished(service.submit(room, None))
+    await site.fresh(who)
+    room = who.room
     if not 1 <= number <= len(room.ledger.frame.decisions):
-        known = await asyncio.to_thread(service.policy, room)
+        known = await asyncio.to_thread(site.service.policy, room)
         act = partial(acts.decide, number=number, policies=known.sides, after_seq=known.view.seq)
-        await finished(service.submit(room, act))
+        await site.act(who, act)
     return room.ledger.frame.decisions[number - 1]
+
+
+async def delete(site: Site, who: Caller) -> None:
+    """Delete a poll and all that belongs to it."""
+    await site.fresh(who)
+    await in_time(asyncio.to_thread(site.service.delete, who.room.ledger.frame.poll.slug))
 
 
 def check_may_read(who: Caller) -> None:
@@ -520,9 +533,13 @@ def check_may_export(room: Room) -> None:
         raise Refused("the poll is secret: nobody gets its votes.", 403)
 
 
-async def stream(service: Service, room: Room, stopped: asyncio.Event) -> AsyncIterator[str]:
-    """Yield an event whenever what may be shown of a poll changes, and signs of life."""
+async def stream(site: Site, who: Caller) -> AsyncIterator[str]:
+    """Yield an event whenever what may be shown of a poll changes, and signs of life.
+
+    It ends when the token has been replaced.
+    """
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
+    service, room, stopped = site.service, who.room, site.stopped
     slug = room.ledger.frame.poll.slug
 
     def tell() -> None:
@@ -532,7 +549,7 @@ async def stream(service: Service, room: Room, stopped: asyncio.Event) -> AsyncI
     ignore = service.listen(slug, tell)
     told, spoke = "", 0.0
     try:
-        while not stopped.is_set() and service.in_memory(slug):
+        while not stopped.is_set() and service.in_memory(slug) and who.is_valid(room.ledger):
             changed.clear()
             seq, news = summary(room)
             if news != told:

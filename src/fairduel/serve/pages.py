@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -329,14 +328,19 @@ async def mine(request: Request, site: Here, who: Voter) -> Response:
     await site.fresh(who)
     ledger = who.room.ledger
     names = [option.name for option in ledger.frame.options]
+    hidden = views.known_link(ledger, who.as_voter)
     said = [
-        {"n": asked.n, "left": names[asked.left], "right": names[asked.right], "answer": answer}
+        {
+            "n": asked.n,
+            "left": names[asked.left],
+            "right": names[asked.right],
+            "answer": "" if hidden else answer,
+        }
         for asked, answer in views.answers(ledger, who.as_voter)
     ]
-    gain = views.gain(who.room, who.as_voter) if ledger.frame.poll.settings.show_result else None
-    name = ledger.frame.voters[who.as_voter].name
-    common = frame_of(who, "mine")
-    return render(request, "mine.html", name=name, answers=said, gain=gain, **common)
+    values = {"name": ledger.frame.voters[who.as_voter].name, "answers": said, "hidden": hidden}
+    gain = views.gain(who.room, who.as_voter)
+    return render(request, "mine.html", gain=gain, **values, **frame_of(who, "mine"))
 
 
 @pages.post("/p/{slug}/forget")
@@ -424,13 +428,13 @@ async def board(request: Request, site: Here, who: Organiser) -> Response:
 @pages.get("/p/{slug}/stream")
 async def stream(site: Here, who: Reader) -> Response:
     """Tell a page when to look again."""
-    return api.Events(api.stream(site.service, who.room, site.stopped))
+    return api.Events(api.stream(site, who))
 
 
 @pages.post("/p/{slug}/decide")
 async def decide(slug: str, site: Here, who: Organiser, fields: Form) -> Response:
     """Draw a decision. The form knows its number, so sending it twice draws once."""
-    await api.draw(site.service, who.room, number_in(fields, "number"))
+    await api.draw(site, who, number_in(fields, "number"))
     return _go(f"/p/{slug}/board")
 
 
@@ -510,15 +514,14 @@ def qr_code(text: str) -> Markup:
 @pages.post("/p/{slug}/setup")
 async def setup(request: Request, site: Here, who: Organiser, fields: Form) -> Response:
     """Do something as the organiser; what is refused is said above the page."""
-    slug = who.room.ledger.frame.poll.slug
     if fields.get("act") == "delete":
-        await in_time(asyncio.to_thread(site.service.delete, slug))
+        await api.delete(site, who)
         return _go("/")
     try:
         await site.act(who, _act(who, fields))
     except Refused as refusal:
         return await _setup(request, site, who, reason(request, refusal), refusal.status)
-    return _go(f"/p/{slug}/setup")
+    return _go(f"/p/{who.room.ledger.frame.poll.slug}/setup")
 
 
 def _act(who: Caller, fields: Mapping[str, str]) -> Callable[[Ledger], Change]:

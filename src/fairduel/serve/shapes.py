@@ -185,12 +185,12 @@ class Next(BaseModel):
 
 
 class MyAnswer(BaseModel):
-    """An own answer."""
+    """An own answer, None if it is not shown."""
 
     n: int
     left: str
     right: str
-    answer: Literal["left", "right", "tie", "skip"]
+    answer: Literal["left", "right", "tie", "skip"] | None
 
 
 class Mine(BaseModel):

@@ -96,7 +96,7 @@ def standing(room: Room, *, anyway: bool = False) -> Standing:
         view, frame = ledger.shown(), ledger.frame
         counts = dict(zip(view.voters, view.answers.tolist(), strict=True)) if view else {}
         early = _is_early(counts, len(ledger.options))
-        show = known is not None and (anyway or not early)
+        show = known is not None and view is not None and (anyway or not early)
         policy = known.policy if known is not None and show else {}
         shares = _shares(ledger, policy)
         gains = _gains(room) if show and not frame.poll.secret else {}
@@ -126,12 +126,24 @@ def standing(room: Room, *, anyway: bool = False) -> Standing:
 
 
 def gain(room: Room, voter: int) -> Gain | None:
-    """Return what one voter gets; None if they have said nothing, or it is too early."""
-    shown = standing(room)
-    if shown.early:
+    """Return what one voter gets; None if they have said nothing, or it is too early.
+
+    None as well if the organiser shows no result, or could read it by the voter's link.
+    """
+    with room.lock:
+        hidden = not room.ledger.frame.poll.settings.show_result or known_link(room.ledger, voter)
+    if hidden or standing(room).early:
         return None
     with room.lock:
         return _gains(room).get(voter)
+
+
+def known_link(ledger: Ledger, voter: int) -> bool:
+    """Return whether a poll is secret, but the organiser knows a voter's link.
+
+    Such a link shows nothing that the voter has said: the organiser could look as well.
+    """
+    return ledger.frame.poll.secret and ledger.frame.voters[voter].nonce != ""
 
 
 def answers(ledger: Ledger, voter: int) -> list[tuple[Question, Answer]]:
