@@ -1,5 +1,6 @@
 """The JSON API: what programs can do, and what they are told when they cannot."""
 
+import csv
 import json
 import threading
 import time
@@ -143,6 +144,20 @@ def test_the_table_of_votes_is_read_by_fairduel(web: Web, tmp_path: Path) -> Non
     ballots = read_votes(file)
     assert ballots.users == ("ann, the first", "bøb")
     assert ballots.wins().sum() == 5
+
+
+def test_no_name_is_a_formula_in_the_table(web: Web) -> None:
+    names = ["=1+1", "'=1+1", "@SUM(A1)", "-2", "+3", "'t Hart", "a=b"]
+    made = web.poll(voters=names, options=["=cmd", "soup"])
+    for voter in range(len(names)):
+        made.vote(voter, 1)
+    with made.organiser() as boss:
+        rows = list(csv.reader(boss.get(f"{made.path}/votes.csv").text.splitlines()))[1:]
+        records = boss.get(f"{made.path}/votes.json").json()
+    assert not [cell for row in rows for cell in row if cell[0] in "=+-@"]
+    shown = ["'=1+1", "''=1+1", "'@SUM(A1)", "'-2", "'+3", "'t Hart", "a=b"]
+    assert [row[0] for row in rows] == shown
+    assert [record["user"] for record in records] == names
 
 
 def test_voters_join_and_leave(web: Web) -> None:

@@ -334,22 +334,22 @@ def test_a_file_commits_to_disk(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_answers_that_come_too_soon_are_counted(database: Database) -> None:
+def test_answers_that_come_too_soon_are_counted_while_they_count(database: Database) -> None:
     made = frame()
     connection = create(database, made)
-    with connection.transaction():
-        connection.lock(made.poll.id)
-        connection.append(
-            made.poll.id, 0, [Change((Question(0, 1, 0, 1), Question(1, 1, 0, 1)))], 0
-        )
-    for at, vote in enumerate(
-        [Vote(0, 1, "left"), Vote(1, 1, "left"), Vote(0, 1, "right"), Vote(0, 1, "undo")], 3
-    ):
+    votes = [
+        *(Vote(0, 1, "left"), Vote(1, 1, "left"), Vote(0, 2, "right")),
+        *(Vote(0, 2, "undo"), Vote(0, 1, "undo"), Vote(0, 2, "tie")),
+    ]
+    counts = []
+    for at, vote in enumerate(votes):
         with connection.transaction():
             connection.lock(made.poll.id)
-            connection.append(made.poll.id, at - 1, [Change((vote,))], 10.0 + 0.3 * at)
-    assert connection.hasty(made.poll.id, 0.7) == {0: 1}
-    assert connection.hasty(made.poll.id, 0.1) == {}
+            connection.append(made.poll.id, at, [Change((vote,))], 10.0 + 0.3 * at)
+        counts.append(connection.hasty(made.poll.id, 0.7))
+    # The last one came less than 0.7 s after an undo, but more after an answer.
+    assert counts == [{}, {}, {0: 1}, {}, {}, {}]
+    assert connection.hasty(made.poll.id, 1.0) == {0: 1}
     connection.close()
 
 

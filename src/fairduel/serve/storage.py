@@ -121,11 +121,13 @@ class Connection(ABC):
         return [(row[0], Vote(*row[1:4]), row[4]) for row in found]
 
     def hasty(self, poll: int, seconds: float) -> dict[int, int]:
-        """Return how many answers of each voter came so soon after the one before, if any did."""
+        """Return how many answers of each voter that count came so soon after the one before."""
         found = self.rows(
-            "SELECT voter, COUNT(*) FROM (SELECT voter, at - LAG(at) OVER (PARTITION BY voter "
-            "ORDER BY seq) AS gap FROM vote WHERE poll_id = ? AND answer <> 'undo') AS gaps "
-            "WHERE gap < ? GROUP BY voter",
+            "SELECT voter, COUNT(*) FROM (SELECT voter, later, at - LAG(at) OVER "
+            "(PARTITION BY voter ORDER BY seq) AS gap FROM (SELECT voter, seq, answer, at, "
+            "LEAD(seq) OVER (PARTITION BY voter, n ORDER BY seq) AS later FROM vote "
+            "WHERE poll_id = ?) AS votes WHERE answer <> 'undo') AS gaps "
+            "WHERE gap < ? AND later IS NULL GROUP BY voter",
             (poll, seconds),
         )
         return {voter: int(count) for voter, count in found}

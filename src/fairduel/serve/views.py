@@ -169,8 +169,14 @@ def votes(ledger: Ledger) -> Iterator[tuple[str, str, str, str]]:
 def votes_csv(ledger: Ledger) -> str:
     """Return the answers that count, as a table that ``fairduel.data.read_votes`` reads."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([COLUMNS, *votes(ledger)])
+    rows = (map(_as_text, vote) for vote in votes(ledger))
+    csv.writer(out, lineterminator="\n").writerows([COLUMNS, *rows])
     return out.getvalue()
+
+
+def _as_text(name: str) -> str:
+    """Return a name that no spreadsheet takes for a formula; different names stay different."""
+    return f"'{name}" if name.lstrip("'").startswith(("=", "+", "-", "@")) else name
 
 
 def votes_json(ledger: Ledger) -> str:
