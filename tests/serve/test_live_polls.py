@@ -81,6 +81,21 @@ def test_answers_wait_and_can_be_taken_back() -> None:
     assert [question.n for question in table.ledger.waiting(0)] == [1, 2, 3]
 
 
+def test_nobody_is_asked_about_a_decision_that_was_cancelled() -> None:
+    table = Table(frame(settings=LIVE))
+    for _ in range(2):
+        decided(table, ONE, TWO)
+    table.write(acts.answer(table.ledger, 0, 1, "left"))
+    table.write(acts.cancel(table.ledger, 1, "it rained"))
+    for ledger in (table.ledger, table.replayed()):
+        assert [question.n for question in ledger.waiting(1)] == [2]
+        assert views.progress(ledger, 0) == views.Progress(1, 2)
+        assert views.progress(ledger, 1) == views.Progress(0, 1)
+        assert ledger.view().plays[0].tolist() == [1, 1, 0, 0]  # it has asked nothing
+        assert ledger.wins.sum() == 1.0
+        assert ledger.view().plays.sum() == 2
+
+
 # Sums
 
 

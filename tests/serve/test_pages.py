@@ -117,6 +117,8 @@ def test_a_live_poll_serves_two_options_and_asks_about_them(web: Web) -> None:
         assert "1 answered" in page
         assert f"Decision {number}:" in page
         assert "the next question comes with the next decision" in page
+        boss.fill(f"{base}/cancel", number=number, reason="sold out")
+        assert "sold out" in ann.see(base)
 
 
 def test_a_poll_is_made_shared_and_voted_in_without_scripts(web: Web) -> None:

@@ -21,6 +21,7 @@ class Sheet:
 
     questions: list[Question] = field(default_factory=list)
     answers: list[Answer | None] = field(default_factory=list)
+    decisions: list[int] = field(default_factory=list)  # how many there were when it was asked
     open: set[int] = field(default_factory=set)  # numbers of the questions without an answer
     counted: int = 0  # answers that add to the sums
 
@@ -83,6 +84,7 @@ class Ledger:
             sheet = self.sheets[entry.voter]
             sheet.questions.append(entry)
             sheet.answers.append(None)
+            sheet.decisions.append(self._decided)
             sheet.open.add(entry.n)
             self._count_asked(entry, 1)
         else:
@@ -185,8 +187,14 @@ class Ledger:
         sheet, options = self.sheets[voter], self.frame.options
         for n in sorted(sheet.open):
             question = sheet.questions[n - 1]
-            if options[question.left].state == options[question.right].state == "active":
+            here = options[question.left].state == options[question.right].state == "active"
+            if here and not self._is_cancelled(sheet.decisions[n - 1]):
                 yield question
+
+    def _is_cancelled(self, number: int) -> bool:
+        """Return whether a question of a live poll was about a decision that is cancelled."""
+        live = self.frame.poll.settings.live
+        return live and self.frame.decisions[number - 1].cancelled_after is not None
 
     def current(self, voter: int) -> Question | None:
         """Return the first question that waits for a voter's answer."""
@@ -218,16 +226,17 @@ class Ledger:
         """Return how often all who are there now were asked about each pair by decisions.
 
         Decisions before anybody last came or went are rounds that asked nothing: who was not
-        there is nobody who does not answer.
+        there is nobody who does not answer. So are those that were cancelled.
         """
         K, decisions = len(self.frame.options), self.frame.decisions[: self._decided]
         plays = np.zeros((K, K), np.int64)
         if not self.frame.poll.settings.live:
             return plays
-        for decision in decisions[self._settled :]:
+        since = [d for d in decisions[self._settled :] if d.cancelled_after is None]
+        for decision in since:
             plays[decision.options] += 1
         for k in self.options[:1]:
-            plays[k, k] += self._settled
+            plays[k, k] += len(decisions) - len(since)
         return plays
 
 
