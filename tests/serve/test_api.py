@@ -14,9 +14,11 @@ import pytest
 
 from fairduel import Session
 from fairduel.data import read_votes
+from fairduel.learners import FairVOI
 from fairduel.serve import acts
 from fairduel.serve.access import Limits
 from fairduel.serve.draws import chance, commitment
+from fairduel.welfare import Egalitarian
 from web import KEY, Made, Web, serving
 
 
@@ -144,6 +146,17 @@ def test_the_table_of_votes_is_read_by_fairduel(web: Web, tmp_path: Path) -> Non
     ballots = read_votes(file)
     assert ballots.users == ("ann, the first", "bøb")
     assert ballots.wins().sum() == 5
+
+
+def test_a_session_goes_on_with_the_poll_s_own_welfare(web: Web, tmp_path: Path) -> None:
+    made = web.poll(welfare="egalitarian")
+    made.vote(0, 2)
+    file = tmp_path / "session.json"
+    with made.organiser() as boss:
+        file.write_bytes(boss.get(f"{made.path}/session.json").content)
+    learner = Session.load(file).learner
+    assert isinstance(learner, FairVOI)
+    assert isinstance(learner.welfare, Egalitarian)
 
 
 def test_no_name_is_a_formula_in_the_table(web: Web) -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import gzip
+import json
 import re
 import string
 from collections.abc import Iterator
@@ -217,7 +218,11 @@ def test_the_board_and_the_result(made: Made, ann: Person, boss: Person) -> None
     assert "no answer yet" in page  # cem
     assert page.count('class="bar"') == 4 + 2
     assert "%</td>" in ann.see(f"{base}/result")
+    files = re.findall(rf'href="{base}/([a-z.]+(?:csv|json))"', page)
+    assert files == ["votes.csv", "votes.json", "session.json"]
     assert "user,left,right,winner" in boss.see(f"{base}/votes.csv")
+    assert len(json.loads(boss.see(f"{base}/votes.json"))) == 12
+    assert json.loads(boss.see(f"{base}/session.json"))["users"]
 
 
 def test_the_organiser_sets_up(web: Web, made: Made, boss: Person) -> None:
@@ -260,7 +265,7 @@ def test_a_poll_that_is_not_open_says_so(web: Web, made: Made, ann: Person, boss
 
 def test_voters_do_not_get_to_the_organisers_pages(made: Made, ann: Person) -> None:
     base = f"/p/{made.slug}"
-    for page in ("board", "setup", "votes.csv"):
+    for page in ("board", "setup", "votes.csv", "votes.json", "session.json"):
         ann.see(f"{base}/{page}", 401)
     ann.fill(f"{base}/setup", 401, act="closed")
     ann.fill(f"{base}/decide", 401, number=1)
@@ -395,7 +400,8 @@ def test_secret_polls_name_nobody_on_the_board(web: Web) -> None:
         page = boss.see(f"/p/{made.slug}/board?anyway=1")
         assert "person" not in page.replace("person-", "")
         assert "votes.csv" not in page
-        boss.see(f"/p/{made.slug}/votes.csv", 403)
+        for file in ("votes.csv", "votes.json", "session.json"):
+            boss.see(f"/p/{made.slug}/{file}", 403)
 
 
 @pytest.mark.parametrize(

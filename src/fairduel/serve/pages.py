@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -447,14 +448,42 @@ async def cancel(slug: str, site: Here, who: Organiser, fields: Form) -> Respons
     return _go(f"/p/{slug}/board")
 
 
+async def exporter(site: Here, who: Organiser) -> Caller:
+    """Return somebody who may have the votes, when all that was written is known here."""
+    return await api.exporter(site, who)
+
+
+Exporter = Annotated[Caller, Depends(exporter)]
+
+
+def _file(name: str, content: str | bytes, media_type: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=media_type, headers=headers)
+
+
 @pages.get("/p/{slug}/votes.csv")
-async def votes_csv(slug: str, site: Here, who: Organiser) -> Response:
+async def votes_csv(slug: str, who: Exporter) -> Response:
     """Export the answers that count."""
-    api.check_may_export(who.room)
-    await site.fresh(who)
     with who.room.lock:
         text = views.votes_csv(who.room.ledger)
-    return api.Csv(text, headers={"Content-Disposition": f'attachment; filename="{slug}.csv"'})
+    return _file(f"{slug}.csv", text, "text/csv")
+
+
+@pages.get("/p/{slug}/votes.json")
+async def votes_json(slug: str, who: Exporter) -> Response:
+    """Export the same as JSON."""
+    with who.room.lock:
+        text = views.votes_json(who.room.ledger)
+    return _file(f"{slug}.json", text, "application/json")
+
+
+@pages.get("/p/{slug}/session.json")
+async def session_json(slug: str, who: Exporter) -> Response:
+    """Export a session that goes on from the votes."""
+    with who.room.lock:
+        view = who.room.ledger.view()
+    data = await asyncio.to_thread(views.session_json, view, who.room.ledger)
+    return _file(f"{slug}-session.json", data, "application/json")
 
 
 # Setup

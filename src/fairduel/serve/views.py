@@ -187,11 +187,15 @@ def votes_json(ledger: Ledger) -> str:
 
 def session_json(view: View, ledger: Ledger) -> bytes:
     """Return a file of ``fairduel.Session`` that goes on from the votes. This takes time."""
+    from fairduel.learners import FairVOI
     from fairduel.live import Session
+    from fairduel.welfare.registry import by_name
 
+    welfare = by_name()[ledger.frame.poll.settings.welfare]()
     users = [ledger.frame.voters[voter].name for voter in view.voters]
     arms = [ledger.frame.options[option].name for option in view.options]
-    session = Session.from_votes(users, arms, view.wins, seed=0)
+    learner = FairVOI(welfare, anytime=True)
+    session = Session.from_votes(users, arms, view.wins, learner=learner, seed=0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "session.json"
         session.save(path)
