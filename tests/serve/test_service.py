@@ -236,6 +236,29 @@ def test_forgetting_reaches_the_other_server(start: Callable[..., Service]) -> N
     assert (start().room(room.ledger.frame.poll.slug).ledger.wins == room.ledger.wins).all()
 
 
+def test_nothing_of_who_was_forgotten_stays_in_the_file(tmp_path: Any) -> None:
+    database = open_database(str(tmp_path / "polls.db"))
+    database.migrate()
+    service = Service(database, advise)
+    service.start()
+    try:
+        room = new_room(service, frame(people=["Rumpelstiltskin", "bob"]))
+        vote(service, room, 0, 3)
+        other = new_room(service, frame(people=["Bluebeard"]))
+
+        def stored() -> bytes:
+            return b"".join(file.read_bytes() for file in tmp_path.iterdir())
+
+        assert b"Rumpelstiltskin" in stored()
+        service.submit(room, lambda ledger: acts.forget(ledger, 0)).result()
+        until(lambda: b"Rumpelstiltskin" not in stored())
+        assert b"Bluebeard" in stored()
+        service.delete(other.ledger.frame.poll.slug)
+        assert b"Bluebeard" not in stored()
+    finally:
+        service.stop()
+
+
 def test_a_poll_that_takes_long_to_load_keeps_no_other_waiting(
     start: Callable[..., Service], database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -339,9 +339,13 @@ async def mine(request: Request, site: Here, who: Voter) -> Response:
         }
         for asked, answer in views.answers(ledger, who.as_voter)
     ]
-    values = {"name": ledger.frame.voters[who.as_voter].name, "answers": said, "hidden": hidden}
-    gain = views.gain(who.room, who.as_voter)
-    return render(request, "mine.html", gain=gain, **values, **frame_of(who, "mine"))
+    values: dict[str, Any] = {
+        "name": ledger.frame.voters[who.as_voter].name,
+        "answers": said,
+        "hidden": hidden,
+        "gain": views.gain(who.room, who.as_voter),
+    }
+    return render(request, "mine.html", **values, **frame_of(who, "mine"))
 
 
 @pages.post("/p/{slug}/forget")

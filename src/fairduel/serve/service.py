@@ -23,7 +23,7 @@ from fairduel.serve import acts
 from fairduel.serve.acts import Refused, hashed
 from fairduel.serve.advisor import Advise, Advisor, Desk, Known
 from fairduel.serve.ledger import Ledger
-from fairduel.serve.records import Change, Frame, News, Vote
+from fairduel.serve.records import Change, Event, Frame, News, Vote
 from fairduel.serve.storage import Connection, Database, Place, StorageError
 
 _T = TypeVar("_T")
@@ -318,6 +318,8 @@ class Service:
         for room, news in written:
             with room.lock:
                 room.ledger.apply(news)
+        if any(_forgets(news) for _, news in written):
+            connection.scrub()
         for request in batch:
             if not request.done.done():
                 request.done.set_result(None)
@@ -403,6 +405,11 @@ def _delete(connection: Connection, poll: int) -> None:
     with connection.transaction():
         connection.lock(poll)
         connection.delete(poll)
+    connection.scrub()
+
+
+def _forgets(news: News) -> bool:
+    return any(isinstance(entry, Event) and entry.kind == "forgot" for _, entry in news.entries)
 
 
 def _as_storage_error(error: Exception) -> StorageError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,7 @@ class SQLiteConnection(Connection):
             self._raw.execute("PRAGMA journal_mode = WAL")
             self._raw.execute("PRAGMA synchronous = FULL")
             self._raw.execute("PRAGMA foreign_keys = ON")
+            self._raw.execute("PRAGMA secure_delete = ON")  # or what is forgotten stays in the file
         except sqlite3.Error:
             self._raw.close()
             raise
@@ -90,6 +91,12 @@ class SQLiteConnection(Connection):
 
     def lock(self, poll: int) -> int | None:
         return self.last_seq(poll)  # the transaction has the only lock there is
+
+    def scrub(self) -> None:
+        with suppress(StorageError):  # somebody reads: then it is the next one's work
+            self.rows("PRAGMA busy_timeout = 0")
+            self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.rows(f"PRAGMA busy_timeout = {WAIT * 1000:.0f}")
 
     def close(self) -> None:
         self._raw.close()

@@ -75,6 +75,9 @@ class Connection(ABC):
     def close(self) -> None:
         """Close the connection."""
 
+    def scrub(self) -> None:  # noqa: B027 - PostgreSQL does so by itself, in time
+        """Wipe what was deleted from the files, as far as it can be done at once."""
+
     # Reading
 
     def slugs(self) -> list[str]:
