@@ -302,6 +302,30 @@ def test_votes_do_not_wait_for_the_learner(start: Callable[..., Service]) -> Non
     until(lambda: room.desk.current and room.desk.current.view.seq == room.ledger.seq)
 
 
+def test_the_same_votes_are_computed_once_and_none_overtakes_another(
+    start: Callable[..., Service],
+) -> None:
+    running, calls, go = 0, 0, threading.Event()
+
+    def slow(wins: Any, **settings: Any) -> Any:
+        nonlocal running, calls
+        running, calls = running + 1, calls + 1
+        assert running == 1
+        go.wait(30)
+        running -= 1
+        return advise(wins, **settings)
+
+    service = start(slow)
+    room = new_room(service, frame())
+    with ThreadPoolExecutor(3) as pool:
+        found = [pool.submit(service.policy, room) for _ in range(3)]
+        until(lambda: calls)
+        time.sleep(0.1)
+        go.set()
+        assert len({id(known.result()) for known in found}) == 1
+    assert calls == 1
+
+
 def test_questions_follow_the_learner(start: Callable[..., Service]) -> None:
     def fond(wins: Any, **settings: Any) -> Any:
         made = advise(wins, **settings)

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -105,6 +105,7 @@ class Desk:
     seq: int = -1  # the last number that was looked at
     busy: bool = False
     rests_until: float = 0.0
+    computing: threading.Lock = field(default_factory=threading.Lock)
 
 
 class Advisor:
@@ -140,7 +141,14 @@ class Advisor:
         self._desks.pop(slug, None)
 
     def compute(self, desk: Desk) -> Known | None:
-        """Return the advice that may be shown, by all that is known now. This takes time."""
+        """Return the advice that may be shown, by all that is known now. This takes time.
+
+        One at a time, or an older one that takes longer would replace a newer one.
+        """
+        with desk.computing:
+            return self._compute(desk)
+
+    def _compute(self, desk: Desk) -> Known | None:
         with desk.lock:
             ledger = desk.ledger
             view, shown, poll = ledger.view(), ledger.shown(), ledger.frame.poll
