@@ -321,6 +321,17 @@ def test_events_end_with_the_link(web: Web) -> None:
             assert '"voters": 2' not in line
 
 
+def test_too_many_streams_are_refused(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, other = web.poll(), web.poll()
+    monkeypatch.setattr("fairduel.serve.service.MOST_LISTENERS", 1)
+    with made.voter() as ann, ann.stream("GET", f"{made.path}/events") as stream:
+        lines = stream.iter_lines()
+        assert next(lines).startswith("id: ")
+        for poll, status in ((made, 429), (other, 200)):
+            with poll.voter(1) as bob, bob.stream("GET", f"{poll.path}/events") as another:
+                assert another.status_code == status
+
+
 def test_health(web: Web) -> None:
     with httpx.Client(base_url=web.url) as client:
         assert check(client.get("/healthz")) == {"status": "ok"}

@@ -194,6 +194,10 @@ def test_own_answers_are_seen_changed_and_forgotten(web: Web, made: Made, ann: P
     assert "of what your favourite every time would give you" in page
     page = ann.fill(f"{base}/vote", n=2, answer="tie", back="mine")
     assert page.count('value="tie" selected') == 1
+    assert f'href="{base}/mine.json"' in page
+    kept = json.loads(ann.see(f"{base}/mine.json"))
+    assert kept["name"] == "ann"
+    assert [one["answer"] for one in kept["answers"]] == ["left", "tie", *["left"] * 4]
     assert "Nothing is kept about you" in ann.fill(f"{base}/forget")
     ann.see(base, 401)
     room = web.service.room(made.slug)

@@ -473,6 +473,7 @@ async def session_json(who: Exporter) -> dict[str, Any]:
 )
 async def events(site: Here, who: Reader) -> StreamingResponse:
     """Follow a poll: an event whenever what may be shown of it has changed."""
+    site.service.check_room_for_listener(who.room.ledger.frame.poll.slug)
     return Events(stream(site, who))
 
 

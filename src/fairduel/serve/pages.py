@@ -348,6 +348,13 @@ async def mine(request: Request, site: Here, who: Voter) -> Response:
     return render(request, "mine.html", **values, **frame_of(who, "mine"))
 
 
+@pages.get("/p/{slug}/mine.json")
+async def mine_json(slug: str, site: Here, who: Voter) -> Response:
+    """Give a voter all that is kept of them."""
+    kept = await api.mine(site, who)
+    return _file(f"{slug}-mine.json", kept.model_dump_json(indent=1), "application/json")
+
+
 @pages.post("/p/{slug}/forget")
 async def forget(request: Request, site: Here, who: Voter, fields: Form) -> Response:
     """Delete all about a voter."""
@@ -433,7 +440,7 @@ async def board(request: Request, site: Here, who: Organiser) -> Response:
 @pages.get("/p/{slug}/stream")
 async def stream(site: Here, who: Reader) -> Response:
     """Tell a page when to look again."""
-    return api.Events(api.stream(site, who))
+    return await api.events(site, who)
 
 
 @pages.post("/p/{slug}/decide")

@@ -33,6 +33,7 @@ _LOG = logging.getLogger("fairduel.serve")
 MOST_IN_BATCH = 256
 FOLLOW = 0.5  # seconds between looks at what other processes have written
 HASTY = 0.7  # seconds: nobody reads two options and chooses in less
+MOST_LISTENERS = 1000  # of one poll: everybody it can have, twice
 IDLE = 3600.0  # seconds after which a poll that nobody uses leaves the memory
 
 
@@ -236,6 +237,11 @@ class Service:
         """Call somebody, from any thread, when a poll changes; return how to stop that."""
         self._listeners[slug].add(listener)
         return lambda: self._listeners[slug].discard(listener)
+
+    def check_room_for_listener(self, slug: str) -> None:
+        """Refuse another one who follows a poll if there are too many."""
+        if len(self._listeners.get(slug, ())) >= MOST_LISTENERS:
+            raise Refused("too many follow this poll at once: look again later.", 429)
 
     def _tell(self, slug: str) -> None:
         for listener in list(self._listeners.get(slug, ())):
