@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "testing": LEAVES | LEARNING,
     "simulation": LEAVES | LEARNING | {"instance"},
     "live": LEAVES | LEARNING,
-    "serve": LEAVES | {"welfare", "live"},
+    "serve": LEAVES | {"welfare", "learners", "live"},
     "report": LEAVES | {"instance", "welfare", "simulation", "data"},
     "experiments": LEAVES | LEARNING | {"instance", "environments", "simulation", "report"},
     "fitting": LEAVES | LEARNING | {"data", "live", "report", "scorings"},

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 import fairduel
 from fairduel.serve import acts, api, draws, messages, shapes, views
-from fairduel.serve.access import Caller, address, check_same_origin, finished, in_time
+from fairduel.serve.access import Caller, address, check_same_origin, finished
 from fairduel.serve.acts import Refused, derived, hashed, new_token
 from fairduel.serve.api import Here, Site, create, fresh_token
 from fairduel.serve.ledger import Ledger
