@@ -1,7 +1,7 @@
 """The rules of a poll: any order of acts replays to the same, and what is refused."""
 
 import itertools
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -27,14 +27,28 @@ ACTS = st.one_of(
     st.tuples(st.just("add_voter"), st.just("dov"), st.just("token")),
     st.tuples(st.just("forget"), voters),
     st.tuples(st.just("remove"), voters),
+    st.tuples(st.just("clear"), voters),
+    st.tuples(st.just("decide"), st.integers(0, 2**40)),
+    st.tuples(st.just("cancel"), st.integers(1, 3), st.just("it rained")),
 )
 MOSTLY_VOTES = st.lists(st.one_of(ACTS, *[st.tuples(st.just("ask"), voters)] * 2), max_size=40)
+
+
+def decision(ledger: Ledger, seed: int) -> list[Any]:
+    """The number and the policies of the next decision."""
+    rng, options = np.random.default_rng(seed), ledger.options
+    sides = 2 if ledger.frame.poll.settings.live else 1
+    shares = rng.dirichlet(np.ones(len(options)), sides).tolist()
+    policies = [dict(zip(options, row, strict=True)) for row in shares]
+    return [len(ledger.frame.decisions) + 1, policies, ledger.seq]
 
 
 def perform(table: Table, steps: list[tuple[Any, ...]]) -> int:
     """Do what is allowed of some steps; return how many were refused."""
     refused = 0
-    for name, *arguments in steps:
+    for name, *words in steps:
+        next_one = name == "decide"  # from policies on what is there
+        arguments = decision(table.ledger, *words) if next_one else words
         try:
             table.write(getattr(acts, name)(table.ledger, *arguments))
         except acts.Refused:
@@ -55,9 +69,11 @@ def plain_sums(ledger: Ledger, log: list[tuple[int, Any]]) -> np.ndarray[Any, An
     return wins
 
 
-@given(MOSTLY_VOTES, st.booleans())
-def test_any_order_of_acts_replays_to_the_same(steps: list[tuple[Any, ...]], secret: bool) -> None:
-    table = Table(frame(secret=secret, id=7))
+@given(MOSTLY_VOTES, st.booleans(), st.sampled_from(["poll", "live"]))
+def test_any_order_of_acts_replays_to_the_same(
+    steps: list[tuple[Any, ...]], secret: bool, mode: Literal["poll", "live"]
+) -> None:
+    table = Table(frame(secret=secret, settings=Settings(mode=mode), id=7))
     perform(table, steps)
     again = table.replayed()
     for one, other in ((table.ledger, again),):
@@ -70,6 +86,7 @@ def test_any_order_of_acts_replays_to_the_same(steps: list[tuple[Any, ...]], sec
         if views[0] is not None and views[1] is not None:
             assert views[0].seq == views[1].seq
             assert (views[0].wins == views[1].wins).all()
+            assert (views[0].plays == views[1].plays).all()
     assert (again.wins == plain_sums(again, table.log)).all()
     for voter in again.voters:  # the next question is the same too
         following = [acts.ask(ledger, voter) for ledger in (table.ledger, again)]

@@ -371,6 +371,18 @@ def test_what_a_crash_left_in_the_log_is_copied_before_it_counts(tmp_path: Path)
     alone.close()
 
 
+def test_only_the_owner_reads_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = SQLite(tmp_path / "polls.db")
+    database.migrate()
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, "CREATE TABLE more(x INTEGER)"))
+    database.migrate()
+    connection = create(database, frame())
+    files = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
+    connection.close()
+    assert len(files) == 4  # the log, the index of the log, and the backup
+    assert set(files.values()) == {0o600}
+
+
 # Places that do not work
 
 

@@ -679,7 +679,7 @@ def next_out(who: Caller) -> shapes.Next:
             state=ledger.frame.poll.state,  # type: ignore[arg-type]  # one of four
             answered=far.answered,
             target=far.target,
-            undo=ledger.sheets[who.as_voter].last_answered(),
+            undo=ledger.last_answered(who.as_voter),
         )
 
 

@@ -25,11 +25,6 @@ class Sheet:
     open: set[int] = field(default_factory=set)  # numbers of the questions without an answer
     counted: int = 0  # answers that add to the sums
 
-    def last_answered(self) -> int | None:
-        """Return the number of the last question with an answer, skipped ones too."""
-        places = range(len(self.questions), 0, -1)
-        return next((n for n in places if n not in self.open), None)
-
 
 @dataclass(frozen=True)
 class View:
@@ -195,6 +190,15 @@ class Ledger:
         """Return whether a question of a live poll was about a decision that is cancelled."""
         live = self.frame.poll.settings.live
         return live and self.frame.decisions[number - 1].cancelled_after is not None
+
+    def last_answered(self, voter: int) -> int | None:
+        """Return the last question whose answer can be taken back, and given anew; or skipped."""
+        sheet, options = self.sheets[voter], self.frame.options
+        for question in reversed(sheet.questions):
+            there = options[question.left].state == options[question.right].state == "active"
+            if there and question.n not in sheet.open:
+                return question.n
+        return None
 
     def current(self, voter: int) -> Question | None:
         """Return the first question that waits for a voter's answer."""

@@ -295,7 +295,7 @@ def _question(request: Request, who: Caller, own_link: str = "") -> Response:
             "question": shown,
             "made": [] if shown else _decisions(ledger)[-1:],
             "progress": views.progress(ledger, voter),
-            "undo": ledger.sheets[voter].last_answered(),
+            "undo": ledger.last_answered(voter),
         }
     common = frame_of(who, "poll")
     poll = common["poll"]

@@ -29,6 +29,7 @@ class SQLite(Database):
             return SQLiteConnection(self.path)
 
     def migrate(self, *, confirmed: bool = False) -> None:
+        _make_private(self.path)
         try:
             self.connect().close()
         except StorageError as error:  # the name is wrong, if it does not work from the beginning
@@ -44,6 +45,7 @@ class SQLite(Database):
             raise InputError(
                 f"cannot back up {self}: {str(copy)!r} exists already: move it elsewhere."
             )
+        _make_private(copy)
         connection = self.connect()
         try:
             connection.rows("VACUUM INTO ?", (str(copy),))
@@ -55,6 +57,12 @@ class SQLite(Database):
 
     def _has_meta(self, connection: Connection) -> bool:
         return bool(connection.rows("SELECT 1 FROM sqlite_master WHERE name = 'meta'"))
+
+
+def _make_private(path: Path) -> None:
+    """Make an empty file that only its owner can read; those of SQLite beside it follow suit."""
+    with suppress(OSError):  # it is there, or cannot be made, which is said when it is opened
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 class SQLiteConnection(Connection):
