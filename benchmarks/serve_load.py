@@ -5,8 +5,9 @@ python benchmarks/serve_load.py [--seconds 10] [--voters 1000] [--processes 1 4]
 Clients and servers share the machine, so all figures are lower bounds. First 64 voters who do not
 think, against a bare server on the same libraries that does nothing but write a row. Then many who
 think for 4 s (exponentially), and how long they wait. Then voters of a small poll while the learner
-works on one of 300 voters beside it. Then several processes on one PostgreSQL. At last how long
-200,000 votes take to be read again.
+works on one of 300 voters beside it, and how long its threads keep others from doing anything
+(from 1 ms on, since that is how often they look). Then several processes on one PostgreSQL. At last
+how long 200,000 votes take to be read again, and a server to be started.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ import argparse
 import asyncio
 import queue
 import random
+import socket
 import sqlite3
+import subprocess
+import sys
 import tempfile
 import threading
 import time
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +223,54 @@ def beside_a_learner(folder: Path, seconds: float) -> None:
             )
 
 
+def starts(folder: Path) -> None:
+    """Start the command five times; print how long it takes until somebody can connect."""
+    seconds = []
+    for number in range(5):
+        port = free_port()
+        command = [
+            "fairduel",
+            "serve",
+            "--db",
+            str(folder / f"start-{number}.db"),
+            "--port",
+            str(port),
+        ]
+        began = time.monotonic()
+        with subprocess.Popen(
+            [sys.executable, "-m", *command], stdout=subprocess.DEVNULL
+        ) as server:
+            while time.monotonic() - began < 60:
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.005)
+            seconds.append(time.monotonic() - began)
+            server.terminate()
+    print(f"a server is started in {min(seconds):.2f} to {max(seconds):.2f} s", flush=True)
+
+
+def stalls() -> None:
+    """Compute advice on a large poll in a thread; print how long others could not do anything."""
+    rng = np.random.default_rng(1)
+    for options in (10, 20):
+        wins = rng.integers(0, 2, (BUSY, options, options)).astype(float)
+        wins[:, range(options), range(options)] = 0.0
+        learner(wins, welfare=Nash())
+        thread = threading.Thread(target=lambda: learner(wins, welfare=Nash()))  # noqa: B023
+        began = last = time.perf_counter()
+        longest = 0.0
+        thread.start()
+        while thread.is_alive():
+            time.sleep(0.001)
+            now = time.perf_counter()
+            longest, last = max(longest, now - last), now
+        print(
+            f"a refresh of {BUSY} voters, {options} options: {last - began:.2f} s, in which others "
+            f"stood still for {1e3 * longest:.0f} ms at most",
+            flush=True,
+        )
+
+
 def replay(folder: Path, votes: int = 200_000) -> None:
     database = SQLite(folder / "long.db")
     database.migrate()
@@ -259,7 +311,9 @@ def main() -> None:
             crowd(server, wanted.voters, wanted.seconds)
         if not wanted.no_learner:
             beside_a_learner(folder, wanted.seconds)
+            stalls()
         replay(folder)
+        starts(folder)
     if wanted.processes and programs() is not None:
         with cluster(durable=True) as database:
             for count in wanted.processes:

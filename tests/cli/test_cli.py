@@ -194,7 +194,7 @@ def test_help_loads_nothing_heavy() -> None:
 def test_table_shows_every_learner(run: Run) -> None:
     result = run(*SMALL)
     assert result.code == 0
-    assert result.err == ""  # no terminal, no progress
+    assert result.err == ""
     for learner in ("fair-etc", "fair-eps", "utilitarian-etc", "utilitarian-eps", "uniform"):
         assert f"\n{learner} " in result.out
     assert max(map(len, result.out.splitlines())) <= 80
