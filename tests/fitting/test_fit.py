@@ -235,9 +235,10 @@ def test_many_users_are_taken_in_blocks(tmp_path: Path, monkeypatch: pytest.Monk
     seen: list[int] = []
     blocks = fit(ballots, progress=seen.append)
     assert seen == [12, 12, 6]
-    # Each block has draws of its own, and learns by itself how much tastes vary.
-    assert np.abs(blocks.scores - whole.scores).max() < 0.15
-    assert np.abs(blocks.scores - whole.scores).mean() < 0.02
+    # Each block has draws of its own, and learns by itself how much tastes vary, and how much its
+    # users, six in the last one, have in common.
+    assert np.abs(blocks.scores - whole.scores).max() < 0.2
+    assert np.abs(blocks.scores - whole.scores).mean() < 0.03
     assert blocks.scores != pytest.approx(whole.scores)
     assert blocks.interval is not None
 

@@ -79,8 +79,8 @@ def score(
 ) -> Scores:
     """Return what ballots say of every user; ``weights`` are the users'.
 
-    Users are taken in blocks. Those of a block are alike in how much their tastes vary, which is
-    learnt from all of them; a block has some thousand users with ten options.
+    Users are taken in blocks. Those of a block are alike in how much their tastes vary and have in
+    common, which is learnt from all of them; a block has some thousand users with ten options.
     """
     check_scoring(scoring)
     users, options = len(ballots.users), len(ballots.options)
