@@ -302,7 +302,8 @@ def test_a_session_is_fitted(tmp_path: Path) -> None:
 
 def test_a_session_goes_on_from_the_votes(tmp_path: Path) -> None:
     found = fit(example_file("team-lunch.csv"), welfare=Egalitarian())
-    session = found.session()
+    session = found.session(seed=1)
+    assert session.seed == 1 != found.session().seed
     assert (session.users, session.arms) == (found.ballots.users, found.ballots.options)
     assert session.learner == FairVOI(Egalitarian(), anytime=True)
     before = session.recommend()

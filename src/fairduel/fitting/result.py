@@ -131,15 +131,18 @@ class Fit:
 
         return html(self)
 
-    def session(self) -> Session:
-        """Return a live session that goes on from these votes, for the same welfare and scoring."""
+    def session(self, *, seed: int | None = None) -> Session:
+        """Return a live session that goes on from these votes, for the same welfare and scoring.
+
+        seed: the same one issues the same duels again; default: a new one.
+        """
         if self.ballots.kind == "orders":
             raise InputError(
                 "stated orders leave nothing to ask: a session goes on from votes on pairs."
             )
         learner = FairVOI(self.welfare, anytime=True, scoring=self.scoring)
         users, options = self.ballots.users, self.ballots.options
-        return Session.from_votes(users, options, self.ballots.wins(), learner=learner)
+        return Session.from_votes(users, options, self.ballots.wins(), learner=learner, seed=seed)
 
     def plot(self) -> Figure:
         """Draw the options that are chosen, and what users get, beside the majority's choice."""
