@@ -24,22 +24,26 @@ LIKES = {  # from best to worst
 
 @dataclass
 class Api:
-    """The server's API with a token: what goes wrong is raised with the server's own sentence."""
+    """The server's API with a token: what goes wrong ends it with the server's own sentence."""
 
     url: str
     token: str
 
     def __call__(self, method: str, path: str, **body: Any) -> Any:
-        answer = httpx.request(
-            method,
-            f"{self.url}/api/v1{path}",
-            json=body or None,
-            headers={"Authorization": f"Bearer {self.token}"},
-            timeout=300,  # the first policy may wait for kernels to compile
-        )
+        try:
+            answer = httpx.request(
+                method,
+                f"{self.url}/api/v1{path}",
+                json=body or None,
+                headers={"Authorization": f"Bearer {self.token}"},
+                timeout=300,  # the first policy may wait for kernels to compile
+            )
+            said = answer.json()
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            raise SystemExit(f"no server of polls answers at {self.url!r} ({error}).") from error
         if answer.is_error:
-            raise RuntimeError(answer.json()["detail"])
-        return answer.json()
+            raise SystemExit(said["detail"])
+        return said
 
 
 def vote(url: str, path: str, token: str, likes: list[str]) -> int:
@@ -59,7 +63,10 @@ def vote(url: str, path: str, token: str, likes: list[str]) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("link", help="the link that `fairduel serve` has printed")
-    url, _, key = parser.parse_args().link.partition("/start/")
+    link = parser.parse_args().link
+    url, _, key = link.partition("/start/")
+    if not key:
+        parser.error(f"{link!r} is no link to make polls: give the one that the server printed.")
     made = Api(url, key)(
         "POST", "/polls", title="Lunch", options=LIKES["Ann"], voters=list(LIKES), open=True
     )

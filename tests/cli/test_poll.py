@@ -59,7 +59,7 @@ def test_a_poll_from_the_command_line(run: Run, tmp_path: Path) -> None:
         client.close()
     assert "open" in run("open", slug)
     assert re.fullmatch(r"decision 1: (curry|pizza|soup)\n", run("decide", slug))
-    assert "still running" in run("check", slug, code=1)
+    assert "when the poll is closed" in run("check", slug, code=1)
     run("decide", slug)
     run("close", slug)
     assert run("check", slug) == "2 decisions, all as drawn\n"
@@ -99,7 +99,7 @@ def test_new_links_replace_the_old(run: Run, tmp_path: Path) -> None:
 def test_what_is_wrong_is_said(run: Run, tmp_path: Path) -> None:
     assert "no file 'fairduel.db'" in run("open", "lunch", code=2)
     assert "at least two" in run("new", "Lunch", "--option", "soup", code=2)
-    assert "both called" in run("new", "Lunch", "--option", "a", "--option", "a", code=2)
+    assert "is taken" in run("new", "Lunch", "--option", "a", "--option", "a", code=2)
     assert not (tmp_path / "fairduel.db").exists()
     slug, _ = made(run)
     assert f"did you mean '{slug}'" in run("open", slug[:-1], code=2)

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from fairduel.serve import draws
+from fairduel.serve import acts, draws
 from web import KEY, Made, Web, serving
 
 PHONE = {"width": 390, "height": 844}
@@ -80,14 +81,13 @@ def test_a_poll_from_the_organiser_to_the_check(browser: Browser, web: Web) -> N
         links = re.findall(r"http\S+?/v/[\w-]+", page.content())
         assert len(links) == 3
         page.get_by_role("link", name="Board").click()
-        expect(page.get_by_role("status").first).to_contain_text("0 answers from 0 of 3 people")
+        expect(page.get_by_role("status").first).to_contain_text("Answers: 0 · People: 0 of 3")
 
         with Visit(browser, web, PHONE, has_touch=True) as ann:
             ann.page.goto(links[0])
             assert "/v/" not in ann.page.url
             vote(ann.page, 2)
-            ann.page.wait_for_timeout(310)
-            ann.page.get_by_role("button", name="Undo").click()
+            ann.page.get_by_role("button", name="Undo").click()  # at once
             expect(ann.page.get_by_text("1 answered, about 2 to go")).to_be_visible()
             vote(ann.page, 2)
             expect(ann.page.get_by_text("You have answered everything")).to_be_visible()
@@ -111,14 +111,15 @@ def test_a_poll_from_the_organiser_to_the_check(browser: Browser, web: Web) -> N
             assert cem.page.locator("select").count() == 3
 
         # The board has moved by itself.
-        expect(page.get_by_role("status").first).to_contain_text("8 answers from 3 of 3 people")
+        expect(page.get_by_role("status").first).to_contain_text("Answers: 8 · People: 3 of 3")
         expect(page.locator("svg.bar").first).to_be_visible()
         page.get_by_role("button", name="Decide now").click()
         drawn = page.locator("ol.decisions > li > strong")
         expect(drawn).to_have_count(1)
         option = drawn.inner_text()
         page.get_by_role("link", name="Setup").click()
-        page.get_by_role("button", name="Close").click()
+        page.get_by_text("Close", exact=True).click()
+        page.get_by_role("button", name="Yes, close the poll").click()
         page.get_by_role("link", name="Board").click()
         page.get_by_text("How to check the draws").click()
         text = page.locator("main").inner_text()
@@ -148,6 +149,41 @@ def test_a_live_poll_asks_people_while_they_wait(browser: Browser, web: Web) -> 
             ann.page.wait_for_timeout(310)
             ann.page.locator("button[value=left]").click()
             expect(ann.page.get_by_text(f"{n} answered")).to_be_visible()
+
+
+def test_a_page_follows_the_poll_and_keeps_what_is_unfolded(browser: Browser, web: Web) -> None:
+    made = web.poll(mode="live", open=False, options=["curry", "soup"], voters=["ann", "bob"])
+    room = web.service.room(made.slug)
+
+    def do(act: Any, **arguments: Any) -> None:
+        web.service.submit(room, partial(act, **arguments)).result()
+
+    def decide(number: int) -> None:
+        policies = [{0: 1.0, 1: 0.0}, {0: 0.0, 1: 1.0}]
+        do(acts.decide, number=number, policies=policies, after_seq=0)
+
+    with Visit(browser, web, PHONE) as ann, Visit(browser, web, WIDE) as boss:
+        ann.page.goto(made.data["voters"][0]["link"])
+        expect(ann.page.get_by_text("not open yet")).to_be_visible()
+        do(acts.set_state, state="open")
+        expect(ann.page.get_by_text("the next question comes")).to_be_visible()
+        decide(1)
+        expect(ann.page.get_by_text("About decision 1")).to_be_visible()
+        boss.page.goto(made.data["organiser"]["link"])
+        boss.page.get_by_role("link", name="Board").click()
+        boss.page.get_by_text("Cancel it").first.click()
+        boss.page.get_by_label("Reason").fill("sold out")
+        decide(2)
+        boss.page.wait_for_timeout(1000)  # nothing moves while somebody types
+        assert boss.page.get_by_label("Reason").input_value() == "sold out"
+        boss.page.get_by_label("Reason").blur()
+        expect(boss.page.locator("ol.decisions > li")).to_have_count(2)
+        expect(
+            boss.page.locator("li[value='1'] > details[open] input[name=reason]")
+        ).to_be_visible()
+        expect(boss.page.locator("li[value='2'] > details[open]")).to_have_count(0)
+        do(acts.cancel, number=1, reason="sold out")
+        expect(ann.page.get_by_text("About decision 2")).to_be_visible()
 
 
 def test_double_taps_answer_once(browser: Browser, web: Web) -> None:

@@ -79,7 +79,7 @@ def test_even_draws_hold_the_promise_sooner_than_independent_ones() -> None:
     [
         ({"option": 1}, "option of decision 2"),
         ({"draw": "0" * 64}, "digits of decision 2"),
-        ({"commitment": "ab"}, "seed of decision 2"),
+        ({"commitment": "ab"}, "seed of 1 of 3 decisions"),
         ({"number": 3}, "decision 3 stands where number 2"),
     ],
 )
@@ -110,8 +110,8 @@ def test_decisions_are_checked_after_the_poll_is_closed_and_reopened() -> None:
     table.write(acts.cancel(table.ledger, 2, "it rained"))
     table.write(acts.decide(table.ledger, 4, [policy], 0))
     found = draws.problems(table.ledger.frame.decisions, table.ledger.seeds, "even")
-    assert len(found) == 4
-    assert "still running" in found[0]
+    assert len(found) == 1
+    assert "seed of 4 of 4 decisions" in found[0]
     table.write(acts.set_state(table.ledger, "closed"))
     assert not draws.problems(table.ledger.frame.decisions, table.ledger.seeds, "even")
     table.write(acts.set_state(table.ledger, "open"))

@@ -94,6 +94,10 @@ def test_nobody_is_asked_about_a_decision_that_was_cancelled() -> None:
         assert ledger.view().plays[0].tolist() == [1, 1, 0, 0]  # it has asked nothing
         assert ledger.wins.sum() == 1.0
         assert ledger.view().plays.sum() == 2
+        assert ledger.last_answered(0) is None  # what is taken back could not be given again
+        with pytest.raises(acts.Refused, match="has been cancelled"):
+            acts.answer(ledger, 1, 1, "left")
+        assert acts.answer(ledger, 0, 1, "right").entries
 
 
 # Sums

@@ -104,7 +104,9 @@ def new(
     """
     from fairduel.serve import acts
     from fairduel.serve.records import Settings
+    from fairduel.serve.run import check_base_url
 
+    check_base_url(base_url)
     token = acts.new_token()
     made = acts.new_poll(
         title,
@@ -161,7 +163,9 @@ def links(
     page of the poll shows them.
     """
     from fairduel.serve import acts
+    from fairduel.serve.run import check_base_url
 
+    check_base_url(base_url)
     if not renew:
         raise InputError(
             "links are kept as hashes and cannot be shown: see the organiser's page, or make new "
@@ -188,7 +192,7 @@ def decide(slug: Slug, db: Database = FILE) -> None:
         number = len(room.ledger.frame.decisions) + 1
         act = partial(acts.decide, number=number, policies=known.sides, after_seq=known.view.seq)
         service.submit(room, act).result()
-        drawn = room.ledger.frame.decisions[number - 1].options
+        drawn = dict.fromkeys(room.ledger.frame.decisions[number - 1].options)
         names = [room.ledger.frame.options[k].name for k in drawn]
         sys.stdout.write(f"decision {number}: {' and '.join(names)}\n")
 

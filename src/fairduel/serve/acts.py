@@ -19,7 +19,7 @@ import numpy as np
 
 from fairduel._arrays import Floats
 from fairduel._checks import one_of
-from fairduel._names import check_names
+from fairduel._names import check_names, comparable
 from fairduel.errors import InputError
 from fairduel.serve import draws
 from fairduel.serve.ledger import Ledger
@@ -167,6 +167,8 @@ def answer(ledger: Ledger, voter: int, n: int, said: str, worth: Floats | None =
     states = {ledger.frame.options[k].state for k in (question.left, question.right)}
     if states != {"active"}:
         raise Refused("one of the two options has been taken out: answer the next question.")
+    if n in ledger.sheets[voter].open and ledger.is_cancelled(voter, n):
+        raise Refused("the decision has been cancelled: there is nothing to answer about it.")
     vote = Vote(voter, n, cast(Answer, said))
     live = ledger.frame.poll.settings.live
     if live or any(other.n != n for other in ledger.waiting(voter)):
@@ -412,6 +414,7 @@ def cancel(ledger: Ledger, number: int, reason: str) -> Change:
     past = ledger.frame.decisions
     if not 1 <= number <= len(past):
         raise Refused("there is no decision {number}.", 404, number=number)
+    _check_running(ledger)
     _check_text("the reason", reason, 4 * LONGEST)
     if past[number - 1].cancelled_after is not None:
         return Change()
@@ -462,26 +465,34 @@ def _names(kind: str, names: Sequence[str], most: int) -> tuple[str, ...]:
             kind=kind,
             most=most,
         )
-    try:
-        checked = check_names(kind, names)
-    except InputError as error:
-        raise Refused("{reason}", 422, reason=error) from error
-    for name in checked:
-        _check_length(f"the name of {kind} {name[:20]!r}", name, LONGEST)
-    return checked
+    seen = set()
+    for number, name in enumerate(names, 1):
+        _check_text(f"the name of {kind} {number}", name, LONGEST)
+        if comparable(name) in seen:
+            raise Refused(
+                "the name {name!r} is taken: give every {kind} one of its own.",
+                422,
+                name=name,
+                kind=kind,
+            )
+        seen.add(comparable(name))
+    return tuple(names)
 
 
 def _check_text(what: str, text: str, most: int) -> None:
     """Check a text that is shown as one line."""
+    if not comparable(text):
+        raise Refused("{what} is empty: write something.", 422, what=what)
     try:
         check_names("text", [text])
     except InputError as error:
-        reason = str(error).replace("the name of text 1", what)
-        raise Refused("{reason}", 422, reason=reason) from error
-    _check_length(what, text, most)
-
-
-def _check_length(what: str, text: str, most: int) -> None:
+        raise Refused(
+            "{what} is {text!a}, with a blank at its ends or a letter that cannot be seen: leave "
+            "that out.",
+            422,
+            what=what,
+            text=text,
+        ) from error
     if len(text) > most:
         raise Refused(
             "{what} has {count} characters: give at most {most}.",

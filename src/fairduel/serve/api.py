@@ -473,8 +473,15 @@ async def session_json(who: Exporter) -> dict[str, Any]:
 )
 async def events(site: Here, who: Reader) -> StreamingResponse:
     """Follow a poll: an event whenever what may be shown of it has changed."""
+    return follow(site, who, summary)
+
+
+def follow(
+    site: Site, who: Caller, summarise: Callable[[Room], tuple[int, str]]
+) -> StreamingResponse:
+    """Return events, if not too many follow the poll already."""
     site.service.check_room_for_listener(who.room.ledger.frame.poll.slug)
-    return Events(stream(site, who))
+    return Events(stream(site, who, summarise))
 
 
 # Making and drawing
@@ -534,8 +541,10 @@ def check_may_export(room: Room) -> None:
         raise Refused("the poll is secret: nobody gets its votes.", 403)
 
 
-async def stream(site: Site, who: Caller) -> AsyncIterator[str]:
-    """Yield an event whenever what may be shown of a poll changes, and signs of life.
+async def stream(
+    site: Site, who: Caller, summarise: Callable[[Room], tuple[int, str]]
+) -> AsyncIterator[str]:
+    """Yield an event whenever the summary of a poll changes, and signs of life.
 
     It ends when the token has been replaced.
     """
@@ -552,9 +561,9 @@ async def stream(site: Site, who: Caller) -> AsyncIterator[str]:
     try:
         while not stopped.is_set() and service.in_memory(slug) and who.is_valid(room.ledger):
             changed.clear()
-            seq, news = summary(room)
+            number, news = summarise(room)
             if news != told:
-                yield f"id: {seq}\ndata: {news}\n\n"
+                yield f"id: {number}\ndata: {news}\n\n"
                 told, spoke = news, loop.time()
             elif loop.time() - spoke >= PULSE:  # and at no other time: it would tell of votes
                 yield ": still here\n\n"
@@ -579,18 +588,33 @@ def summary(room: Room) -> tuple[int, str]:
     """Return what changes when a page about a poll has to be drawn anew."""
     shown, known = views.standing(room), room.desk.shown
     frame = room.ledger.frame
-    cancelled = sum(decision.cancelled_after is not None for decision in frame.decisions)
     news = {
         "answers": shown.answers,
         "answering": shown.answering,
         "voters": shown.invited,
         "options": len(shown.shares),
         "decisions": shown.decisions,
-        "cancelled": cancelled,
+        "cancelled": _cancelled(frame),
         "state": frame.poll.state,
         "advice": known.view.seq if known else None,
     }
     return shown.seq, json.dumps(news)
+
+
+def outline(room: Room) -> tuple[int, str]:
+    """Return what changes when voters have something else to do. It tells of nobody's answers."""
+    frame = room.ledger.frame
+    news = {
+        "options": room.ledger.options,
+        "decisions": len(frame.decisions),
+        "cancelled": _cancelled(frame),
+        "state": frame.poll.state,
+    }
+    return len(frame.decisions), json.dumps(news)
+
+
+def _cancelled(frame: Frame) -> int:
+    return sum(decision.cancelled_after is not None for decision in frame.decisions)
 
 
 # Values as they are sent

@@ -96,14 +96,14 @@ def draw(
 def problems(decisions: Sequence[Decision], seeds: Iterable[str], kind: str) -> list[str]:
     """Return what is wrong with decisions, drawn from these seeds; nothing if all are right."""
     known = {commitment(seed): seed for seed in seeds}
-    found = []
+    found, unpublished = [], 0
     for place, decision in enumerate(decisions):
         who = f"decision {decision.number}"
         seed = known.get(decision.commitment)
         if decision.number != place + 1:
             found.append(f"{who} stands where number {place + 1} should")
         elif seed is None:
-            found.append(f"the seed of {who} is not published: its poll is still running")
+            unpublished += 1
         else:
             policies = [dict(side.policy) for side in decision.sides]
             right = decide(policies, decisions[:place], seed, kind)
@@ -112,6 +112,11 @@ def problems(decisions: Sequence[Decision], seeds: Iterable[str], kind: str) -> 
                     found.append(f"the digits of {who} do not follow from the seed")
                 elif side.option != again.option:
                     found.append(f"the option of {who} does not follow from its digits")
+    if unpublished:
+        found.append(
+            f"the seed of {unpublished} of {len(decisions)} decisions is not published: that "
+            "happens when the poll is closed"
+        )
     return found
 
 

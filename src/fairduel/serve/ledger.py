@@ -183,20 +183,26 @@ class Ledger:
         for n in sorted(sheet.open):
             question = sheet.questions[n - 1]
             here = options[question.left].state == options[question.right].state == "active"
-            if here and not self._is_cancelled(sheet.decisions[n - 1]):
+            if here and not self.is_cancelled(voter, n):
                 yield question
 
-    def _is_cancelled(self, number: int) -> bool:
-        """Return whether a question of a live poll was about a decision that is cancelled."""
+    def decision_of(self, voter: int, n: int) -> int | None:
+        """Return the number of the decision that a question of a live poll is about."""
         live = self.frame.poll.settings.live
-        return live and self.frame.decisions[number - 1].cancelled_after is not None
+        return self.sheets[voter].decisions[n - 1] if live else None
+
+    def is_cancelled(self, voter: int, n: int) -> bool:
+        """Return whether a question is about a decision that is cancelled."""
+        number = self.decision_of(voter, n)
+        return number is not None and self.frame.decisions[number - 1].cancelled_after is not None
 
     def last_answered(self, voter: int) -> int | None:
         """Return the last question whose answer can be taken back, and given anew; or skipped."""
         sheet, options = self.sheets[voter], self.frame.options
         for question in reversed(sheet.questions):
             there = options[question.left].state == options[question.right].state == "active"
-            if there and question.n not in sheet.open:
+            given = question.n not in sheet.open
+            if there and given and not self.is_cancelled(voter, question.n):
                 return question.n
         return None
 

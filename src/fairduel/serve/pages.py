@@ -25,6 +25,7 @@ from fairduel.serve.records import Change
 FOLDER = Path(__file__).parent
 YEAR = 365 * 24 * 3600
 ROLES = {"organiser": "fairduel_o", "voter": "fairduel_v", "join": "fairduel_j"}  # cookies
+WELFARES = ("nash", "egalitarian", "utilitarian")  # what the form offers, in plain words
 KEY = "fairduel_key"
 LANGUAGE = "fairduel_lang"
 pages = APIRouter(include_in_schema=False)
@@ -73,14 +74,18 @@ def error_page(request: Request, status: int, error: Refused | None = None) -> R
     known = (
         f"error_{status}" if f"error_{status}" in messages.catalogues()[language] else "error_400"
     )
-    heading = messages.say(language, known)
-    detail = "" if error is None else reason(request, error)
+    heading, detail = messages.say(language, known), ""
+    if error is not None:
+        what, hint = messages.refuse(language, error.template, error.values)
+        heading, detail = (what, hint) if hint else (heading, what)
     return render(request, "said.html", status, heading=heading, detail=detail)
 
 
 def reason(request: Request, error: Refused) -> str:
     """Return why something is refused, in the language of whoever asks."""
-    return messages.refuse(language_of(request), error.template, error.values)
+    return ": ".join(
+        filter(None, messages.refuse(language_of(request), error.template, error.values))
+    )
 
 
 def _set_cookie(request: Request, page: Response, name: str, value: str, path: str) -> None:
@@ -211,19 +216,7 @@ class Wishes(NamedTuple):
 
 
 def _new_form(request: Request, given: Wishes, error: str = "", status: int = 200) -> Response:
-    from fairduel.welfare.registry import by_name
-
-    plain = [name for name, kind in by_name().items() if _has_no_settings(kind)]
-    return render(request, "new.html", status, given=given, error=error, welfares=plain)
-
-
-def _has_no_settings(kind: type) -> bool:
-    """Return whether a welfare can be made without saying more."""
-    try:
-        kind()
-    except TypeError:
-        return False
-    return True
+    return render(request, "new.html", status, given=given, error=error, welfares=WELFARES)
 
 
 @pages.get("/new")
@@ -242,7 +235,10 @@ async def make(request: Request, site: Here, fields: Form) -> Response:
     given = Wishes(**{name: fields.get(name, text) for name, text in blank.items()})
     key = new_token()
     try:
-        made = api.new_poll(_wished(given), key)
+        wished = _wished(given)
+        if len(wished.options) < 2:
+            raise Refused("one option is no poll: give at least two.", 422)
+        made = api.new_poll(wished, key)
     except Refused as refusal:
         return _new_form(request, given, reason(request, refusal), 422)
     room = await create(site, made, opened=False)
@@ -285,12 +281,19 @@ async def vote_page(slug: str, request: Request, site: Here) -> Response:
     return _question(request, who)
 
 
-def _question(request: Request, who: Caller, own_link: str = "") -> Response:
+def _question(
+    request: Request, who: Caller, own_link: str = "", error: str = "", status: int = 200
+) -> Response:
     with who.room.lock:
         ledger, voter = who.room.ledger, who.as_voter
         asked = ledger.current(voter)
         names = [option.name for option in ledger.frame.options]
-        shown = asked and {"n": asked.n, "left": names[asked.left], "right": names[asked.right]}
+        shown = asked and {
+            "n": asked.n,
+            "left": names[asked.left],
+            "right": names[asked.right],
+            "decision": ledger.decision_of(voter, asked.n),
+        }
         values: dict[str, Any] = {
             "question": shown,
             "made": [] if shown else _decisions(ledger)[-1:],
@@ -298,18 +301,22 @@ def _question(request: Request, who: Caller, own_link: str = "") -> Response:
             "undo": ledger.last_answered(voter),
         }
     common = frame_of(who, "poll")
-    poll = common["poll"]
-    if poll.settings.live and poll.settings.show_result and shown is None:
-        values |= {"stream": f"{common['base']}/stream", "look": common["base"]}
-    return render(request, "vote.html", own_link=own_link, **values, **common)
+    values |= {"stream": f"{common['base']}/news", "look": common["base"]}
+    return render(request, "vote.html", status, own_link=own_link, error=error, **values, **common)
 
 
 @pages.post("/p/{slug}/vote")
-async def vote(slug: str, site: Here, who: Voter, fields: Form) -> Response:
-    """Answer a question."""
+async def vote(slug: str, request: Request, site: Here, who: Voter, fields: Form) -> Response:
+    """Answer a question; if that is not possible any more, show the next one and say so."""
     n, said = number_in(fields, "n"), fields.get("answer", "")
     site.access.count_vote(who)
-    await finished(site.service.answer(who.room, who.as_voter, n, said, guard=who.guard))
+    try:
+        await finished(site.service.answer(who.room, who.as_voter, n, said, guard=who.guard))
+    except Refused as refusal:
+        if refusal.status != 409:
+            raise
+        await finished(site.service.ask(who.room, who.as_voter, guard=who.guard))
+        return _question(request, who, error=reason(request, refusal), status=409)
     return _go(f"/p/{slug}/mine" if fields.get("back") == "mine" else f"/p/{slug}")
 
 
@@ -345,7 +352,10 @@ async def mine(request: Request, site: Here, who: Voter) -> Response:
         "hidden": hidden,
         "gain": views.gain(who.room, who.as_voter),
     }
-    return render(request, "mine.html", **values, **frame_of(who, "mine"))
+    common = frame_of(who, "mine")
+    if common["poll"].settings.show_result:
+        values["stream"] = f"{common['base']}/stream"
+    return render(request, "mine.html", **values, **common)
 
 
 @pages.get("/p/{slug}/mine.json")
@@ -356,19 +366,26 @@ async def mine_json(slug: str, site: Here, who: Voter) -> Response:
 
 
 @pages.post("/p/{slug}/forget")
-async def forget(request: Request, site: Here, who: Voter, fields: Form) -> Response:
+async def forget(site: Here, who: Voter, fields: Form) -> Response:
     """Delete all about a voter."""
     await site.act(who, partial(acts.forget, voter=who.as_voter))
-    heading = messages.say(language_of(request), "forgotten")
-    page = render(request, "said.html", heading=heading)
+    page = _go("/done/forgotten")
     page.delete_cookie(ROLES["voter"], path=f"/p/{who.room.ledger.frame.poll.slug}")
     return page
+
+
+@pages.get("/done/{what}")
+async def done(what: str, request: Request) -> Response:
+    """Say what has been deleted."""
+    if what not in ("forgotten", "deleted"):
+        return error_page(request, 404)
+    return render(request, "said.html", heading=messages.say(language_of(request), f"done_{what}"))
 
 
 @pages.get("/p/{slug}/join")
 async def join_page(request: Request, who: Joiner) -> Response:
     """Ask somebody for their name."""
-    return render(request, "join.html", error="", **frame_of(who, "join"))
+    return render(request, "join.html", error="", name="", **frame_of(who, "join"))
 
 
 @pages.post("/p/{slug}/join")
@@ -382,7 +399,7 @@ async def join(request: Request, site: Here, who: Joiner, fields: Form) -> Respo
     except Refused as refusal:
         common = frame_of(who, "join")
         why = reason(request, refusal)
-        return render(request, "join.html", refusal.status, error=why, **common)
+        return render(request, "join.html", refusal.status, error=why, name=name, **common)
     voter = api.voter_with(who.room, token).position
     await finished(site.service.ask(who.room, voter))
     new = Caller("voter", who.room, voter, token)
@@ -441,6 +458,12 @@ async def board(request: Request, site: Here, who: Organiser) -> Response:
 async def stream(site: Here, who: Reader) -> Response:
     """Tell a page when to look again."""
     return await api.events(site, who)
+
+
+@pages.get("/p/{slug}/news")
+async def news(site: Here, who: Voter) -> Response:
+    """Tell a voter's page when there may be something else to do."""
+    return api.follow(site, who, api.outline)
 
 
 @pages.post("/p/{slug}/decide")
@@ -556,7 +579,7 @@ async def setup(request: Request, site: Here, who: Organiser, fields: Form) -> R
     """Do something as the organiser; what is refused is said above the page."""
     if fields.get("act") == "delete":
         await api.delete(site, who)
-        return _go("/")
+        return _go("/done/deleted")
     try:
         await site.act(who, _act(who, fields))
     except Refused as refusal:

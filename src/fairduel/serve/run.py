@@ -45,8 +45,8 @@ def serve(
 
     whole_number("the port", port, 0, 65535)
     number_within("the vote rate", votes_per_second, "above 0", 1e-9, float("inf"))
-    if base_url is not None and urlsplit(base_url).scheme not in ("http", "https"):
-        raise InputError(f"the base URL is {base_url!r}: give one like https://polls.example.")
+    if base_url is not None:
+        check_base_url(base_url)
     listening = listen(host, port)
     with listening:
         service = Service(ready(where, confirmed=migrate), learner)
@@ -66,6 +66,17 @@ def serve(
         with suppress(KeyboardInterrupt):  # raised again when all is done
             uvicorn.Server(config).run(sockets=[listening])
         say("stopped")
+
+
+def check_base_url(url: str) -> None:
+    """Refuse what is no address of a server."""
+    try:
+        parts = urlsplit(url)
+        right = parts.scheme in ("http", "https") and parts.hostname is not None
+    except ValueError:
+        right = False
+    if not right:
+        raise InputError(f"the base URL is {url!r}: give one like https://polls.example.")
 
 
 def check_installed() -> None:

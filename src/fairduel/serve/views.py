@@ -203,9 +203,12 @@ def session_json(view: View, ledger: Ledger) -> bytes:
 
 
 def _is_early(counts: Mapping[int, float], options: int) -> bool:
-    """Return whether the median of those who answer has answered less than once an option."""
+    """Return whether half the people have not answered, or not about every option, in the median.
+
+    The median is of those who answer: some never do.
+    """
     answering = [count for count in counts.values() if count > 0]
-    return not answering or median(answering) < options - 1
+    return 2 * len(answering) <= len(counts) or median(answering) < options - 1
 
 
 def _shares(ledger: Ledger, policy: Mapping[int, float]) -> tuple[Share, ...]:

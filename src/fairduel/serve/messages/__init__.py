@@ -43,9 +43,11 @@ def refusals(language: str) -> dict[str, str]:
     return found
 
 
-def refuse(language: str, template: str, values: Mapping[str, object]) -> str:
-    """Return why something is refused, in a language."""
-    return refusals(language).get(template, template).format(**values)
+def refuse(language: str, template: str, values: Mapping[str, object]) -> tuple[str, str]:
+    """Return what is wrong, and what to do about it, in a language."""
+    what, _, hint = refusals(language).get(template, template).partition(": ")
+    said = what.format(**values)
+    return said[:1].upper() + said[1:], hint.format(**values)
 
 
 def say(language: str, key: str, **values: object) -> str:

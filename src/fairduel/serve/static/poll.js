@@ -1,27 +1,35 @@
 "use strict";
 // Pages work without this. It sends forms without loading the page anew, keeps an answer that
-// could not be sent, answers to keys, and follows the poll on the board.
+// could not be sent, answers to keys, and follows the poll.
 (() => {
   const main = () => document.querySelector("main");
-  let changed = 0, waiting = null, source = null;
+  let drawn = main().innerHTML, changed = 0, waiting = null, source = null, late = false;
 
   function show(text, focus) {
     const page = new DOMParser().parseFromString(text, "text/html");
     const fresh = page.querySelector("main");
-    if (!fresh) { return; }
+    if (!fresh || (!focus && fresh.innerHTML === drawn)) { return; }
+    const pair = question(), unfolded = new Set(unfoldable().filter((d) => d.open).map(label));
+    drawn = fresh.innerHTML;
     main().replaceWith(document.importNode(fresh, true));
     document.title = page.title;
-    changed = performance.now();
+    for (const details of unfoldable()) { details.open = unfolded.has(label(details)); }
+    if (question() !== pair) { changed = performance.now(); }
     if (focus) { main().focus({ preventScroll: true }); }
     follow();
   }
 
+  const question = () => main().querySelector("form:has(.pair) [name=n]")?.value;
+  const unfoldable = () => [...main().querySelectorAll("details")];
+  const label = (details) =>
+    `${details.closest("li")?.value} ${details.querySelector("summary").textContent}`;
+
   async function look() {
-    if (main().contains(document.activeElement) && document.activeElement.matches("input")) {
-      return;
-    }
+    late = main().contains(document.activeElement)
+      && document.activeElement.matches("input, select, textarea");
+    if (late || waiting) { return; }
     const answer = await fetch(main().dataset.look || location.href);
-    if (answer.ok) { show(await answer.text(), false); }
+    if (answer.ok && !waiting) { show(await answer.text(), false); }
   }
 
   function follow() {
@@ -51,7 +59,8 @@
     if (!form.matches("[data-quick]")) { return; }
     event.preventDefault();
     // A second tap is meant for the pair that has just gone.
-    if (waiting || performance.now() - changed < 300) { return; }
+    const hasty = form.querySelector(".pair") && performance.now() - changed < 300;
+    if (waiting || hasty) { return; }
     const body = new URLSearchParams(new FormData(form));
     if (button && button.name) { body.set(button.name, button.value); }
     send({ url: form.action, body });
@@ -63,6 +72,8 @@
     const button = document.querySelector(`button[data-key="${CSS.escape(event.key)}"]`);
     if (button) { event.preventDefault(); button.click(); }
   });
+
+  document.addEventListener("focusout", () => { if (late) { setTimeout(look, 100); } });
 
   window.addEventListener("online", () => { if (waiting) { send(waiting); } });
 
