@@ -480,7 +480,7 @@ def measured_upper_bound(monkeypatch: pytest.MonkeyPatch, **powers: float) -> di
         value = 0.1 * setting.bound**0.999
         for what, power in powers.items():
             value *= (getattr(setting, what) / getattr(base, what)) ** power
-        return spread(value, 0.01 * value)
+        return spread(value, 1e-4 * value)
 
     monkeypatch.setattr(upper_bound._Measured, "regrets", regrets)
     upper = UpperBound(3)
