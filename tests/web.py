@@ -15,13 +15,14 @@ import httpx
 import uvicorn
 
 from fairduel.serve.access import Limits
+from fairduel.serve.advisor import Advise
 from fairduel.serve.app import create_app
 from fairduel.serve.service import Service
 from fairduel.serve.storage import open_database
 from fake_advice import advise
 
 KEY = "the-key-of-the-server"
-UNLIMITED = Limits(votes_per_second=1e6, links_per_minute=1e6)
+UNLIMITED = Limits(votes_per_second=1e6, links_per_minute=1e6, plans_per_minute=1e6)
 
 
 @dataclass
@@ -92,7 +93,9 @@ class Made:
 
 
 @contextmanager
-def serving(place: str, limits: Limits = UNLIMITED, **settings: Any) -> Iterator[Web]:
+def serving(
+    place: str, limits: Limits = UNLIMITED, advise: Advise = advise, **settings: Any
+) -> Iterator[Web]:
     """Serve the polls at a place on a free port."""
     database = open_database(place)
     database.migrate()

@@ -50,6 +50,33 @@ class _Recorded(FairVOI):
 # What it decides
 
 
+@pytest.mark.parametrize("anytime", [False, True])
+@pytest.mark.parametrize(("users", "arms"), [(2, 4), (5, 10), (40, 6)])
+def test_knowing_nothing_it_plays_all_arms_alike(users: int, arms: int, anytime: bool) -> None:
+    learner, alike = FairVOI(anytime=anytime), np.full(arms, 1.0 / arms)
+    for seed in range(3):
+        state = learner.init(users, arms, 1000, seed)
+        silent = learner.tell(state, Tally(np.eye(arms, dtype=np.int64), state.tally.wins))
+        for nothing in (state, silent):
+            assert np.array_equal(learner.policy(nothing), alike)
+            play, _ = learner.ask(nothing)
+            assert isinstance(play, Mix)
+            assert np.array_equal(play.left, alike)
+            assert np.array_equal(play.right, alike)
+    told = FairVOI(winners=(1,) * users, anytime=anytime)
+    assert told.policy(told.init(users, arms, 1000, 0)).argmax() == 1
+
+
+def test_knowing_next_to_nothing_it_hedges_but_for_chance() -> None:
+    """One answer is no reason for an arbitrary arm among equals."""
+    wins = np.zeros((10, 10, 10))
+    wins[3, 0, 1] = 1.0
+    state = _told(FairVOI(), wins)
+    states = [dataclasses.replace(state, seed=seed) for seed in range(10)]
+    spread = [FairVOI().policy(each).max() < 0.3 for each in states]
+    assert sum(spread) >= 7
+
+
 def _told(learner: FairVOI, wins: Floats, horizon: int = 10_000) -> VOIState:
     state = learner.init(len(wins), wins.shape[1], horizon, seed=1)
     plays = np.triu((wins + wins.transpose(0, 2, 1)).max(axis=0)).astype(np.int64)

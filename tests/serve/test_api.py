@@ -542,7 +542,7 @@ def test_large_bodies_are_refused(web: Web) -> None:
 
 
 def test_limits_of_rate(tmp_path: Path) -> None:
-    limits = Limits(votes_per_second=5, links_per_minute=2)
+    limits = Limits(votes_per_second=1, links_per_minute=2)
     with serving(str(tmp_path / "polls.db"), limits) as web:
         made = web.poll(join=True)
         with made.voter() as ann, made.voter(1) as bob:

@@ -371,6 +371,23 @@ def test_joining_is_limited(tmp_path: Path) -> None:
             crowd.fill(f"/p/{made.slug}/join", 429, name="c")
 
 
+def test_decisions_and_sessions_are_limited(tmp_path: Path) -> None:
+    with serving(str(tmp_path / "polls.db"), Limits(plans_per_minute=3)) as web:
+        made, other = web.poll(), web.poll()
+        with Person(web) as boss:
+            boss.see(local(made.data["organiser"]["link"]))
+            boss.fill(f"/p/{made.slug}/decide", number=1)
+            boss.see(f"/p/{made.slug}/session.json")
+            boss.fill(f"/p/{made.slug}/decide", number=2)
+            boss.fill(f"/p/{made.slug}/decide", 429, number=3)
+            boss.fill(f"/p/{made.slug}/decide", number=2)  # drawn before: nothing to work for
+            boss.see(f"/p/{made.slug}/session.json", 429)
+        with made.organiser() as program:
+            assert program.get(f"{made.path}/session.json").status_code == 429
+        with other.organiser() as program:
+            assert program.put(f"{other.path}/decisions/1").status_code == 200
+
+
 # Words
 
 

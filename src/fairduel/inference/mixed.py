@@ -10,7 +10,7 @@ import numpy as np
 
 from fairduel._arrays import Floats
 from fairduel.inference.independent import infer_pairs
-from fairduel.inference.posterior import DRAWS, Posterior, by_evidence
+from fairduel.inference.posterior import DRAWS, Posterior, blank_or_not, by_evidence
 from fairduel.inference.preferences import infer_preferences
 from fairduel.inference.strengths import KEPT, infer_strengths, weigh_strengths
 
@@ -56,14 +56,14 @@ def infer(
     """
     seed = round(2.0 * float(wins.sum()))
     if scoring != "condorcet":
-        return infer_preferences(wins, scoring, seed, draws)
+        return blank_or_not(infer_preferences(wins, scoring, seed, draws), wins)
     pairs = infer_pairs(wins, winners)
     evidence = pairs.log_evidence()
     weighed = weigh_strengths(wins, evidence)
     if evidence - weighed[1] > UNLIKELY:
         return pairs
     strengths = infer_strengths(wins, winners, seed, weighed, draws or KEPT)
-    return weigh([(weighed[1], strengths), (evidence, pairs)])
+    return blank_or_not(weigh([(weighed[1], strengths), (evidence, pairs)]), wins, winners)
 
 
 def weigh(models: Sequence[tuple[float, Posterior]]) -> Posterior:

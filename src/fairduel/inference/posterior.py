@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,12 +25,14 @@ class Posterior(ABC):
     what answers are worth under it.
 
     probabilities: (D, K) that arm w is user d's winner. log_beats: (D, K, K) the log of the
-    probability that w beats k, at [d, k, w]. scores: (D, K) mean of the scores.
+    probability that w beats k, at [d, k, w]. scores: (D, K) mean of the scores. blank: whether
+    nothing is known at all, so that all arms are alike but for the chance of draws.
     """
 
     probabilities: Floats
     log_beats: Floats
     scores: Floats
+    blank: bool = field(default=False, kw_only=True)
 
     @abstractmethod
     def sample(self, rng: np.random.Generator, n: int = DRAWS) -> Floats:
@@ -39,6 +43,15 @@ class Posterior(ABC):
         winners = self.probabilities.argmax(axis=1)
         surest = self.log_beats[np.arange(len(winners)), :, winners].min(axis=1)
         return tuple(np.flatnonzero(surest < math.log(CYCLE)).tolist())
+
+
+_P = TypeVar("_P", bound=Posterior)
+
+
+def blank_or_not(posterior: _P, wins: Floats, winners: Sequence[int | None] | None = None) -> _P:
+    """Return a posterior that says whether any answer or winner is known."""
+    known = wins.any() or any(winner is not None for winner in winners or ())
+    return posterior if known else replace(posterior, blank=True)
 
 
 def stratified(n: int, users: int, rng: np.random.Generator) -> Floats:

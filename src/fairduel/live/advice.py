@@ -18,6 +18,7 @@ from fairduel.inference import (
 )
 from fairduel.inference.alike import infer_alike, infer_votes
 from fairduel.inference.featured import infer_featured
+from fairduel.inference.posterior import blank_or_not
 from fairduel.learners.learner import Outlook
 from fairduel.learners.voi.candidates import candidates
 from fairduel.learners.voi.learner import FairVOI, check_size
@@ -68,7 +69,8 @@ def advise(
     check_size(users, arms)
     welfare = Nash() if welfare is None else welfare
     rng = np.random.default_rng([seed, round(2.0 * float(wins.sum()))])
-    posterior, worthy = _infer(wins, winners, scoring, features)
+    inferred, worthy = _infer(wins, winners, scoring, features)
+    posterior = blank_or_not(inferred, wins, winners)
     policy = candidates(posterior, welfare, rng)[0][0]
     estimates = estimate_utilities(posterior, policy, posterior.sample(rng))
     gains, speeds = gains_by_user(worthy, welfare, policy)

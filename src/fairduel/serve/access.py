@@ -32,6 +32,7 @@ class Limits:
 
     votes_per_second: float = 5.0  # of a voter
     links_per_minute: float = 20.0  # from an address
+    plans_per_minute: float = 60.0  # of a poll: decisions and sessions, which the learner makes
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ class Access:
         self.service = service
         self.votes = Bucket(limits.votes_per_second, 2 * limits.votes_per_second)
         self.links = Bucket(limits.links_per_minute / 60.0, limits.links_per_minute)
+        self._plans = Bucket(limits.plans_per_minute / 60.0, limits.plans_per_minute)
         self._places: OrderedDict[str, Place] = OrderedDict()
 
     async def caller(self, token: str | None, slug: str, *roles: str) -> Caller:
@@ -115,6 +117,10 @@ class Access:
     def count_vote(self, who: Caller) -> None:
         """Count a vote, or refuse it if there are too many."""
         self.votes.take(f"{who.room.ledger.frame.poll.id} {who.voter}")
+
+    def count_plan(self, who: Caller) -> None:
+        """Count what the learner has to work for, or refuse it if there is too much of it."""
+        self._plans.take(str(who.room.ledger.frame.poll.id))
 
     async def place(self, token: str) -> Place | None:
         """Return what a token opens."""

@@ -457,8 +457,9 @@ async def votes_json(who: Exporter) -> list[shapes.VoteRecord]:
 
 
 @api.get("/polls/{slug}/session.json", tags=["results"])
-async def session_json(who: Exporter) -> dict[str, Any]:
+async def session_json(site: Here, who: Exporter) -> dict[str, Any]:
     """Export a file of `fairduel.Session` that goes on from the votes."""
+    site.access.count_plan(who)
     with who.room.lock:
         view = who.room.ledger.view()
     data = await asyncio.to_thread(views.session_json, view, who.room.ledger)
@@ -517,6 +518,7 @@ async def draw(site: Site, who: Caller, number: int) -> Decision:
     await site.fresh(who)
     room = who.room
     if not 1 <= number <= len(room.ledger.frame.decisions):
+        site.access.count_plan(who)
         known = await asyncio.to_thread(site.service.policy, room)
         act = partial(acts.decide, number=number, policies=known.sides, after_seq=known.view.seq)
         await site.act(who, act)

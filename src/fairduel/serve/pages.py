@@ -512,8 +512,9 @@ async def votes_json(slug: str, who: Exporter) -> Response:
 
 
 @pages.get("/p/{slug}/session.json")
-async def session_json(slug: str, who: Exporter) -> Response:
+async def session_json(slug: str, site: Here, who: Exporter) -> Response:
     """Export a session that goes on from the votes."""
+    site.access.count_plan(who)
     with who.room.lock:
         view = who.room.ledger.view()
     data = await asyncio.to_thread(views.session_json, view, who.room.ledger)

@@ -14,16 +14,18 @@ from fairduel.welfare import Welfare
 
 SAMPLE = 64  # draws of the scores
 FEW = 16  # for welfares that are slow to maximise
-RESOLVED = (0.1, 0.3, 1.0)  # shares of what is unknown that mixed policies suppose to be known
+RESOLVED = (0.1, 0.3)  # shares of what is unknown that mixed policies suppose to be known, or all
+CLEAR = 4.0  # standard errors that leave no doubt
 STEPS = 50  # of the ascent to the policy with the least loss
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Scores (n, D, K) drawn from the posterior, and the best welfare (n,) for each."""
+    """Scores (n, D, K) drawn from the posterior, with the best policy (n, K) and welfare (n,)."""
 
     welfare: Welfare
     scores: Floats
+    policies: Floats
     best: Floats
 
     def kept(self, policies: Floats) -> Floats:
@@ -44,53 +46,62 @@ def candidates(
 
     They are mixtures of the policies that would be best if a share of what is unknown were known:
     with the whole of it, this is Thompson sampling; and what these mixtures have beyond the first
-    policy, to compare with it.
+    policy, to compare with it. Who knows nothing hedges: all arms alike.
     """
-    drawn = np.maximum(posterior.sample(rng, FEW if welfare.slow else SAMPLE), 1e-6)
     middle = welfare.maximize(posterior.scores).policy
-    mixed, best = _mixtures(posterior.scores, drawn, welfare, middle)
-    sample = Sample(welfare, drawn, best)
+    sample = _draw(posterior, welfare, rng, middle)
+    alike = np.full_like(middle, 1.0 / len(middle))
+    if posterior.blank or len(alike) == 1:
+        return alike[None], sample
+    mixed = _mixtures(posterior.scores, sample, middle)
     first = _least_loss(sample, np.concatenate([[middle], mixed]))
+    # These draws have chosen the first, and so they flatter it: others say whether it is better.
+    if _lead(sample, first, alike) < CLEAR:
+        judge = _draw(posterior, welfare, rng, middle)
+        first = first if _lead(judge, first, alike) > 0.0 else alike
     beyond = np.maximum(mixed - first, 0.0) + 1e-9
     beyond /= beyond.sum(axis=1, keepdims=True)
     return _without_rare(np.concatenate([[first], mixed, beyond])), sample
 
 
-def _mixtures(
-    scores: Floats, drawn: Floats, welfare: Welfare, start: Floats
-) -> tuple[Floats, Floats]:
-    """Return the mixtures (3, K), and the best welfare (n,) for each draw."""
+def _draw(
+    posterior: Posterior, welfare: Welfare, rng: np.random.Generator, start: Floats
+) -> Sample:
+    """Draw scores, and find the best policy for each, climbing from ``start``."""
+    scores = np.clip(posterior.sample(rng, FEW if welfare.slow else SAMPLE), 1e-6, 1.0)
+    policies = welfare.follow(scores, start)
+    best = welfare.value(np.einsum("ndk,nk->nd", scores, policies))
+    return Sample(welfare, scores, policies, np.maximum(best, 1e-300))
+
+
+def _mixtures(scores: Floats, sample: Sample, start: Floats) -> Floats:
+    """Return the mixtures (3, K)."""
     mixed = []
-    best = np.ones(len(drawn))
     for share in RESOLVED:
-        known = scores + math.sqrt(share) * (drawn - scores) if share < 1.0 else drawn
-        policies = welfare.follow(np.clip(known, 1e-6, 1.0), start)
-        mixed.append(policies.mean(axis=0))
-        if share == 1.0:
-            best = welfare.value(np.einsum("ndk,nk->nd", drawn, policies))
-    return np.array(mixed), np.maximum(best, 1e-300)
+        known = scores + math.sqrt(share) * (sample.scores - scores)
+        mixed.append(sample.welfare.follow(np.clip(known, 1e-6, 1.0), start).mean(axis=0))
+    return np.array([*mixed, sample.policies.mean(axis=0)])
 
 
 def _least_loss(sample: Sample, policies: Floats) -> Floats:
-    """Return the policy with the least loss, climbing from the best of those given.
-
-    Where that is not better than all arms alike by more than chance, all arms alike: who knows
-    nothing hedges.
-    """
+    """Return the policy with the least loss, climbing from the best of those given."""
     from fairduel.kernels import voi
 
-    users, arms = sample.scores.shape[1:]
+    users = sample.scores.shape[1]
     best = policies[sample.loss(policies).argmin()]
     climbed = sample.welfare.compiled(users).run(
         voi.climb, sample.scores, 1.0 / sample.best / len(sample.best),
         0.9 * best + 0.1 * policies.mean(axis=0), STEPS,
     )  # fmt: skip
-    alike = np.full(arms, 1.0 / arms)
-    kept = sample.kept(np.stack([best, climbed, alike]))
-    first = best if kept[:, 0].mean() >= kept[:, 1].mean() else climbed
-    ahead = kept[:, 0 if first is best else 1] - kept[:, 2]
-    sure = ahead.mean() > ahead.std() / math.sqrt(len(ahead))
-    return np.asarray(_without_rare(first) if sure or arms == 1 else alike)
+    loss = sample.loss(np.stack([best, climbed]))
+    return _without_rare(best if loss[0] <= loss[1] else climbed)
+
+
+def _lead(sample: Sample, policy: Floats, other: Floats) -> float:
+    """Return by how many standard errors a policy keeps more than another."""
+    kept = sample.kept(np.stack([policy, other]))
+    ahead = kept[:, 0] - kept[:, 1]
+    return float(ahead.mean() / max(ahead.std() / math.sqrt(len(ahead)), 1e-300))
 
 
 def _without_rare(policies: Floats) -> Floats:

@@ -143,7 +143,8 @@ class Plan:
 class Planner:
     """A planner that weighs the value of answers over the rounds to come against their cost now.
 
-    policies: (C, K) that are worth playing, the one to commit to first. loss: returns the share of
+    policies: (C, K) that are worth playing, the one to commit to first; if there is one only, it is
+    played. loss: returns the share of
     the best welfare that policies (.., K) are expected to lose. value: returns what answers are
     worth, for the number of rounds in which they can be used.
     """
@@ -179,6 +180,8 @@ class Planner:
         """
         if not value.slope.any():
             return None
+        if len(self.policies) == 1:  # nothing is known, and no pair is worth more than another
+            return Plan(self.policies[[0, 0]], 1.0)
         policies = np.concatenate([self.policies, _asking(self.policies[0], value.slope)])
         losses = self.loss(policies)
         first, second = np.triu_indices(len(policies))
