@@ -6,6 +6,7 @@ import logging
 import re
 import socket
 import threading
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
@@ -63,6 +64,8 @@ def serve(
         mask_tokens(logging.getLogger("uvicorn.error"), logging.getLogger("uvicorn.access"))
         threading.Thread(target=warm, name="fairduel-warm", daemon=True).start()
         say(f"open {outside(base_url, listening)}/start/{key} to make a poll; Ctrl-C stops")
+        # Ctrl-C may come before the server has begun to wait for anything.
+        warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited")
         with suppress(KeyboardInterrupt):  # raised again when all is done
             uvicorn.Server(config).run(sockets=[listening])
         say("stopped")
