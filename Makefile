@@ -35,7 +35,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where this is set every import compiles all over again, and takes 2 to 4 times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo serve test docs setup format bench test-busy lock clean
+.PHONY: demo serve test types suite docs setup format bench test-busy lock clean
 
 demo: setup
 	$(BIN)/$(DEMO)
@@ -47,7 +47,12 @@ serve: setup # the links are shown when the poll is made: make clean forgets it
 test: setup
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
+	@$(MAKE) --no-print-directory -j2 types suite # the type checker needs one core only
+
+types: setup
 	$(BIN)/python -m mypy src tests $(SCRIPTS)
+
+suite: setup
 	$(PYTEST)
 
 docs: setup # with --quiet mkdocs would pass over warnings
