@@ -42,7 +42,7 @@ class Api:
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             raise SystemExit(f"no server of polls answers at {self.url!r} ({error}).") from error
         if answer.is_error:
-            raise SystemExit(said["detail"])
+            raise SystemExit(said.get("detail", answer.text))
         return said
 
 

@@ -59,7 +59,7 @@ def test_a_poll_from_the_command_line(run: Run, tmp_path: Path) -> None:
         client.close()
     assert "open" in run("open", slug)
     assert re.fullmatch(r"decision 1: (curry|pizza|soup)\n", run("decide", slug))
-    assert "when the poll is closed" in run("check", slug, code=1)
+    assert "when a poll is closed" in run("check", slug, code=1)
     run("decide", slug)
     run("close", slug)
     assert run("check", slug) == "2 decisions, all as drawn\n"

@@ -16,6 +16,7 @@ from fairduel.inference import IndependentPairs, Posterior, estimate_utilities, 
 from fairduel.instance import Instance
 from fairduel.learners import FairETC, Learner
 from fairduel.learners.learner import Rationale
+from fairduel.learners.voi import candidates
 from fairduel.learners.voi.learner import FairVOI, VOIState
 from fairduel.learners.voi.prospects import prospects
 from fairduel.learners.voi.value import Situation, answer_rates, information_value
@@ -65,6 +66,30 @@ def test_knowing_nothing_it_plays_all_arms_alike(users: int, arms: int, anytime:
             assert np.array_equal(play.right, alike)
     told = FairVOI(winners=(1,) * users, anytime=anytime)
     assert told.policy(told.init(users, arms, 1000, 0)).argmax() == 1
+
+
+@pytest.mark.parametrize("features", [None, tuple((float(k),) for k in range(5))])
+def test_other_draws_judge_than_those_that_chose(
+    features: tuple[tuple[float, ...], ...] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A posterior may keep few draws, and then sampling twice gives many of them twice."""
+    found: list[Floats] = []
+
+    def recorded(scores: Floats, *rest: Any) -> Any:
+        found.append(scores)
+        return sample(scores, *rest)
+
+    sample = candidates._sample
+    monkeypatch.setattr(candidates, "_sample", recorded)
+    wins = np.zeros((3, 5, 5))
+    wins[0, 0, 1] = 1.0
+    learner = FairVOI(features=features)
+    for seed in range(4):
+        found.clear()
+        learner.policy(dataclasses.replace(_told(learner, wins), seed=seed))
+        chose, judged = ({each.tobytes() for each in scores} for scores in found)
+        assert len(judged) >= 60
+        assert not chose & judged
 
 
 def test_knowing_next_to_nothing_it_hedges_but_for_chance() -> None:

@@ -480,7 +480,7 @@ def measured_upper_bound(monkeypatch: pytest.MonkeyPatch, **powers: float) -> di
         value = 0.1 * setting.bound**0.999
         for what, power in powers.items():
             value *= (getattr(setting, what) / getattr(base, what)) ** power
-        return spread(value, 1e-4 * value)
+        return spread(value, 0.01 * value)
 
     monkeypatch.setattr(upper_bound._Measured, "regrets", regrets)
     upper = UpperBound(3)
@@ -712,6 +712,13 @@ def test_words_on_slopes_follow_the_slopes() -> None:
     words = upper_bound.in_words(mixed)
     assert "on both sides of the bound's 0.50; that of identification is –, next to" in words
     assert "faster in K" not in words
+
+
+def test_the_tightest_settings_have_more_runs() -> None:
+    assert set(upper_bound.TIGHT) < set(upper_bound.SETTINGS)
+    more = len(upper_bound.TIGHT) * (upper_bound.FOLD - 1)
+    cells = 3 * (len(upper_bound.SETTINGS) + more) * len(FAIR)
+    assert len(UpperBound(3).cells) == cells
 
 
 def test_the_point_that_sets_the_constant_is_named() -> None:

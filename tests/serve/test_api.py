@@ -17,6 +17,7 @@ from fairduel.data import read_votes
 from fairduel.learners import FairVOI
 from fairduel.serve import acts
 from fairduel.serve.access import Limits
+from fairduel.serve.api import outline
 from fairduel.serve.draws import chance, commitment
 from fairduel.welfare import Egalitarian
 from web import KEY, Made, Web, serving
@@ -310,6 +311,29 @@ def test_events_of_a_secret_poll_do_not_tell_when_somebody_votes(web: Web) -> No
     assert not thread.is_alive()
 
 
+def test_signs_of_life_do_not_depend_on_votes(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairduel.serve.api.PULSE", 3.0)
+    made = web.poll(secret=True)
+    with made.organiser() as boss, boss.stream("GET", f"{made.path}/events") as stream:
+        lines = (line for line in stream.iter_lines() if line)
+        while not next(lines).startswith("data:"):
+            pass
+        began = time.monotonic()
+        made.vote(0, 1)
+        time.sleep(2.0)
+        made.vote(0, 1)  # waits for no pulse, and makes none wait
+        assert next(lines) == ": still here"
+        assert time.monotonic() - began > 2.5
+
+
+def test_news_for_voters_tell_nothing_that_is_kept_back(web: Web) -> None:
+    for mode, told in (("poll", {"options", "state"}), ("live", {"decisions", "cancelled"})):
+        made = web.poll(mode=mode, show_result=False)
+        news = json.loads(outline(web.service.room(made.slug))[1])
+        assert told <= set(news)
+        assert ("decisions" in news) == (mode == "live")  # there they are questions
+
+
 def test_events_end_with_the_link(web: Web) -> None:
     made = web.poll()
     with (
@@ -331,8 +355,10 @@ def test_too_many_streams_are_refused(web: Web, monkeypatch: pytest.MonkeyPatch)
         lines = stream.iter_lines()
         assert next(lines).startswith("id: ")
         for poll, status in ((made, 429), (other, 200)):
-            with poll.voter(1) as bob, bob.stream("GET", f"{poll.path}/events") as another:
+            with poll.voter() as again, again.stream("GET", f"{poll.path}/events") as another:
                 assert another.status_code == status
+        with made.organiser() as boss, boss.stream("GET", f"{made.path}/events") as another:
+            assert another.status_code == 200  # voters take nothing from others
 
 
 def test_health(web: Web) -> None:

@@ -1,13 +1,14 @@
 """The service in a real browser: an organiser, three voters on phones, and what may go wrong."""
 
 import re
+import time
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from fairduel.serve import acts, draws
 from web import KEY, Made, Web, serving
@@ -177,6 +178,10 @@ def test_a_page_follows_the_poll_and_keeps_what_is_unfolded(browser: Browser, we
         boss.page.wait_for_timeout(1000)  # nothing moves while somebody types
         assert boss.page.get_by_label("Reason").input_value() == "sold out"
         boss.page.get_by_label("Reason").blur()
+        boss.page.wait_for_timeout(1000)  # nor while something typed has not been sent
+        assert boss.page.get_by_label("Reason").input_value() == "sold out"
+        boss.page.get_by_label("Reason").fill("")
+        boss.page.get_by_label("Reason").blur()
         expect(boss.page.locator("ol.decisions > li")).to_have_count(2)
         expect(
             boss.page.locator("li[value='1'] > details[open] input[name=reason]")
@@ -184,6 +189,77 @@ def test_a_page_follows_the_poll_and_keeps_what_is_unfolded(browser: Browser, we
         expect(boss.page.locator("li[value='2'] > details[open]")).to_have_count(0)
         do(acts.cancel, number=1, reason="sold out")
         expect(ann.page.get_by_text("About decision 2")).to_be_visible()
+
+
+def test_who_joins_keeps_the_own_link_in_sight(browser: Browser, web: Web) -> None:
+    made = web.poll(join=True)
+    with Visit(browser, web, PHONE) as dov:
+        dov.page.goto(made.data["join"]["link"])
+        dov.page.get_by_label("Name").fill("dov")
+        dov.page.get_by_role("button", name="Take part").click()
+        expect(dov.page.get_by_text("Your own link")).to_be_visible()
+        made.vote(0, 1)
+        with made.organiser() as boss:
+            boss.post(f"{made.path}/options", json={"names": ["rice"]}).raise_for_status()
+        dov.page.wait_for_timeout(1500)  # the page has looked again
+        expect(dov.page.get_by_text("Your own link")).to_be_visible()
+
+
+def test_a_late_look_brings_nothing_back(browser: Browser, web: Web) -> None:
+    made = web.poll()
+    with Visit(browser, web, PHONE) as ann:
+        ann.page.goto(made.data["voters"][0]["link"])
+        held: list[Route] = []
+        ann.page.route(f"**/p/{made.slug}", lambda route: _hold(held, route))
+        with made.organiser() as boss:
+            boss.post(f"{made.path}/options", json={"names": ["rice"]}).raise_for_status()
+        until = time.monotonic() + 20
+        while not held:
+            assert time.monotonic() < until
+            ann.page.wait_for_timeout(20)
+        vote(ann.page, 1)
+        held[0].continue_()
+        ann.page.wait_for_timeout(500)
+        assert ann.page.locator("form:has(.pair) input[name=n]").get_attribute("value") == "2"
+
+
+def _hold(held: list[Route], route: Route) -> None:
+    """Hold the first request of a script back; let all others through."""
+    if route.request.resource_type == "fetch" and route.request.method == "GET" and not held:
+        held.append(route)
+    else:
+        route.continue_()
+
+
+def test_what_was_chosen_but_not_sent_stays(browser: Browser, web: Web) -> None:
+    made = web.poll()
+    made.vote(0, 4)
+    made.vote(1, 4)
+    made.settled()
+    with Visit(browser, web, PHONE) as ann:
+        ann.page.goto(made.data["voters"][0]["link"])
+        ann.page.get_by_role("link", name="My answers").click()
+        ann.page.locator("select").first.select_option("tie")
+        ann.page.get_by_role("button", name="Change").first.focus()
+        made.vote(2, 4)
+        made.settled()
+        ann.page.wait_for_timeout(1000)
+        assert ann.page.locator("select").first.input_value() == "tie"
+        ann.page.get_by_role("button", name="Change").first.click()
+        expect(ann.page.locator("select").first).to_have_value("tie")
+        answers = web.service.room(made.slug).ledger.sheets[0].answers
+        assert answers[0] == "tie"
+
+
+def test_a_double_tap_on_undo_takes_one_answer_back(browser: Browser, web: Web) -> None:
+    made = web.poll()
+    made.vote(0, 3)
+    with Visit(browser, web, PHONE) as ann:
+        ann.page.goto(made.data["voters"][0]["link"])
+        ann.page.get_by_role("button", name="Undo").dblclick()
+        expect(ann.page.get_by_text("2 answered")).to_be_visible()
+        ann.page.wait_for_timeout(500)
+        expect(ann.page.get_by_text("2 answered")).to_be_visible()
 
 
 def test_double_taps_answer_once(browser: Browser, web: Web) -> None:

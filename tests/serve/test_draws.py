@@ -111,7 +111,7 @@ def test_decisions_are_checked_after_the_poll_is_closed_and_reopened() -> None:
     table.write(acts.decide(table.ledger, 4, [policy], 0))
     found = draws.problems(table.ledger.frame.decisions, table.ledger.seeds, "even")
     assert len(found) == 1
-    assert "seed of 4 of 4 decisions" in found[0]
+    assert "seed of 4 of 4 decisions is not among those published" in found[0]
     table.write(acts.set_state(table.ledger, "closed"))
     assert not draws.problems(table.ledger.frame.decisions, table.ledger.seeds, "even")
     table.write(acts.set_state(table.ledger, "open"))

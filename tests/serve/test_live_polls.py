@@ -97,6 +97,8 @@ def test_nobody_is_asked_about_a_decision_that_was_cancelled() -> None:
         assert ledger.last_answered(0) is None  # what is taken back could not be given again
         with pytest.raises(acts.Refused, match="has been cancelled"):
             acts.answer(ledger, 1, 1, "left")
+        with pytest.raises(acts.Refused, match="has been cancelled"):
+            acts.undo(ledger, 0, 1)
         assert acts.answer(ledger, 0, 1, "right").entries
 
 

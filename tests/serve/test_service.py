@@ -207,7 +207,7 @@ def test_what_another_server_writes_is_seen_without_asking(start: Callable[..., 
     room = new_room(first, frame())
     other = second.room(room.ledger.frame.poll.slug)
     heard = threading.Event()
-    stop = second.listen(room.ledger.frame.poll.slug, heard.set)
+    stop = second.listen(room.ledger.frame.poll.slug, heard.set, None)
     vote(first, room, 0, 2)
     first.submit(room, lambda ledger: acts.add_voter(ledger, "dov", "t")).result()
     until(lambda: other.ledger.seq == room.ledger.seq)
@@ -564,7 +564,7 @@ def test_a_poll_that_nobody_uses_leaves_the_memory(
     room = new_room(service, frame())
     vote(service, room, 0, 2)
     slug = room.ledger.frame.poll.slug
-    ignore = service.listen(slug, lambda: None)
+    ignore = service.listen(slug, lambda: None, None)
     monkeypatch.setattr("fairduel.serve.service.IDLE", 0.0)
     time.sleep(0.1)
     assert service.in_memory(slug)  # somebody looks at it

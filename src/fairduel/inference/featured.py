@@ -8,7 +8,6 @@ import numpy as np
 
 from fairduel._arrays import Floats
 from fairduel.inference.correlated import Correlated, Fit, infer_kinds, laplace
-from fairduel.inference.posterior import blank_or_not
 
 SPREADS = (1.0, 2.5)  # of strengths, in log-odds
 OWN = (1.0, 0.3, 0.03)  # parts of the variance that features say nothing about
@@ -30,7 +29,7 @@ def infer_featured(
         for own in OWN
         for spread in SPREADS
     ]
-    return blank_or_not(infer_kinds(wins, winners, kinds, DRAWS), wins, winners)
+    return infer_kinds(wins, winners, kinds, DRAWS)
 
 
 def between_arms(features: Floats, own: float) -> Floats:

@@ -26,7 +26,8 @@ class Posterior(ABC):
 
     probabilities: (D, K) that arm w is user d's winner. log_beats: (D, K, K) the log of the
     probability that w beats k, at [d, k, w]. scores: (D, K) mean of the scores. blank: whether
-    nothing is known at all, so that all arms are alike but for the chance of draws.
+    nothing is known at all, so that all arms are alike but for the chance of draws. (Features are
+    something that is known.)
     """
 
     probabilities: Floats

@@ -70,7 +70,7 @@ def advise(
     welfare = Nash() if welfare is None else welfare
     rng = np.random.default_rng([seed, round(2.0 * float(wins.sum()))])
     inferred, worthy = _infer(wins, winners, scoring, features)
-    posterior = blank_or_not(inferred, wins, winners)
+    posterior = inferred if features is not None else blank_or_not(inferred, wins, winners)
     policy = candidates(posterior, welfare, rng)[0][0]
     estimates = estimate_utilities(posterior, policy, posterior.sample(rng))
     gains, speeds = gains_by_user(worthy, welfare, policy)

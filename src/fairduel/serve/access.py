@@ -180,12 +180,6 @@ async def in_time(waiting: Awaitable[T]) -> T:
         raise StorageError("the database takes too long") from error
 
 
-def bearer(request: Request) -> str | None:
-    """Return the token of the Authorization header."""
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    return token.strip() if kind.lower() == "bearer" and token.strip() else None
-
-
 def check_same_origin(request: Request, base_url: str | None) -> None:
     """Refuse a form that was sent from a page of somebody else."""
     site = request.headers.get("sec-fetch-site")

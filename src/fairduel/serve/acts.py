@@ -108,7 +108,7 @@ def new_poll(
         one_of("mode", settings.mode, ("poll", "live"))
     except InputError as error:
         raise Refused("{reason}", 422, reason=error) from error
-    _check_text("the title", title, LONGEST)
+    _check_text("the title", title)
     if prompt:
         _check_text("the question", prompt, 4 * LONGEST)
     options, voters = _options(options), _voters(voters)
@@ -182,6 +182,8 @@ def undo(ledger: Ledger, voter: int, n: int) -> Change:
     _answerable(ledger, voter, n)
     if ledger.sheets[voter].answers[n - 1] is None:
         return Change()
+    if ledger.is_cancelled(voter, n):  # it could not be given again
+        raise Refused("the decision has been cancelled: there is nothing to answer about it.")
     return Change((Vote(voter, n, "undo"),))
 
 
@@ -261,7 +263,7 @@ def describe(ledger: Ledger, title: str | None = None, prompt: str | None = None
     fields = {"title": title, "prompt": prompt}
     news = {name: text for name, text in fields.items() if text is not None}
     if "title" in news:
-        _check_text("the title", news["title"], LONGEST)
+        _check_text("the title", news["title"])
     if news.get("prompt"):
         _check_text("the question", news["prompt"], 4 * LONGEST)
     _check_unasked(ledger)
@@ -467,7 +469,8 @@ def _names(kind: str, names: Sequence[str], most: int) -> tuple[str, ...]:
         )
     seen = set()
     for number, name in enumerate(names, 1):
-        _check_text(f"the name of {kind} {number}", name, LONGEST)
+        # Who joins is not told how many others there are.
+        _check_text(f"the name of option {number}" if kind == "option" else "the name", name)
         if comparable(name) in seen:
             raise Refused(
                 "the name {name!r} is taken: give every {kind} one of its own.",
@@ -479,20 +482,8 @@ def _names(kind: str, names: Sequence[str], most: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _check_text(what: str, text: str, most: int) -> None:
+def _check_text(what: str, text: str, most: int = LONGEST) -> None:
     """Check a text that is shown as one line."""
-    if not comparable(text):
-        raise Refused("{what} is empty: write something.", 422, what=what)
-    try:
-        check_names("text", [text])
-    except InputError as error:
-        raise Refused(
-            "{what} is {text!a}, with a blank at its ends or a letter that cannot be seen: leave "
-            "that out.",
-            422,
-            what=what,
-            text=text,
-        ) from error
     if len(text) > most:
         raise Refused(
             "{what} has {count} characters: give at most {most}.",
@@ -501,6 +492,18 @@ def _check_text(what: str, text: str, most: int) -> None:
             count=len(text),
             most=most,
         )
+    if not comparable(text):
+        raise Refused("{what} is empty: write something.", 422, what=what)
+    try:
+        check_names("text", [text])
+    except InputError as error:
+        raise Refused(
+            "{what} is {text!r}, with a blank at its ends or a letter that cannot be seen: leave "
+            "that out.",
+            422,
+            what=what,
+            text=text,
+        ) from error
 
 
 def _slug(title: str) -> str:

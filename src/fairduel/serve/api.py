@@ -481,7 +481,7 @@ def follow(
     site: Site, who: Caller, summarise: Callable[[Room], tuple[int, str]]
 ) -> StreamingResponse:
     """Return events, if not too many follow the poll already."""
-    site.service.check_room_for_listener(who.room.ledger.frame.poll.slug)
+    site.service.check_room_for_listener(who.room.ledger.frame.poll.slug, who.voter)
     return Events(stream(site, who, summarise))
 
 
@@ -558,29 +558,29 @@ async def stream(
         with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(changed.set)
 
-    ignore = service.listen(slug, tell)
-    told, spoke = "", 0.0
+    ignore = service.listen(slug, tell, who.voter)
+    told, due = "", 0.0  # when there has to be a sign of life, whoever votes meanwhile
     try:
         while not stopped.is_set() and service.in_memory(slug) and who.is_valid(room.ledger):
             changed.clear()
             number, news = summarise(room)
             if news != told:
                 yield f"id: {number}\ndata: {news}\n\n"
-                told, spoke = news, loop.time()
-            elif loop.time() - spoke >= PULSE:  # and at no other time: it would tell of votes
+                told, due = news, loop.time() + PULSE
+            elif loop.time() >= due:
                 yield ": still here\n\n"
-                spoke = loop.time()
-            await asyncio.sleep(CALM)
-            await _first(changed, stopped)
+                due += PULSE
+            await asyncio.sleep(min(CALM, max(0.0, due - loop.time())))
+            await _first(due - loop.time(), changed, stopped)
     finally:
         ignore()
 
 
-async def _first(*events: asyncio.Event) -> None:
-    """Wait until one of some events has come, or a pulse is due."""
+async def _first(seconds: float, *events: asyncio.Event) -> None:
+    """Wait until one of some events has come, but no longer than so many seconds."""
     tasks = [asyncio.ensure_future(event.wait()) for event in events]
     try:
-        await asyncio.wait(tasks, timeout=PULSE, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(tasks, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in tasks:
             task.cancel()
@@ -606,13 +606,10 @@ def summary(room: Room) -> tuple[int, str]:
 def outline(room: Room) -> tuple[int, str]:
     """Return what changes when voters have something else to do. It tells of nobody's answers."""
     frame = room.ledger.frame
-    news = {
-        "options": room.ledger.options,
-        "decisions": len(frame.decisions),
-        "cancelled": _cancelled(frame),
-        "state": frame.poll.state,
-    }
-    return len(frame.decisions), json.dumps(news)
+    news: dict[str, Any] = {"options": room.ledger.options, "state": frame.poll.state}
+    if frame.poll.settings.live:  # else decisions are part of the result
+        news |= {"decisions": len(frame.decisions), "cancelled": _cancelled(frame)}
+    return len(room.ledger.options), json.dumps(news)
 
 
 def _cancelled(frame: Frame) -> int:

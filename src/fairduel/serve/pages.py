@@ -237,7 +237,7 @@ async def make(request: Request, site: Here, fields: Form) -> Response:
     try:
         wished = _wished(given)
         if len(wished.options) < 2:
-            raise Refused("one option is no poll: give at least two.", 422)
+            raise Refused("a poll needs two options at least: give more.", 422)
         made = api.new_poll(wished, key)
     except Refused as refusal:
         return _new_form(request, given, reason(request, refusal), 422)
@@ -300,8 +300,9 @@ def _question(
             "progress": views.progress(ledger, voter),
             "undo": ledger.last_answered(voter),
         }
+        news = api.outline(who.room)[1]
     common = frame_of(who, "poll")
-    values |= {"stream": f"{common['base']}/news", "look": common["base"]}
+    values |= {"stream": f"{common['base']}/news", "look": common["base"], "news": news}
     return render(request, "vote.html", status, own_link=own_link, error=error, **values, **common)
 
 
@@ -315,8 +316,11 @@ async def vote(slug: str, request: Request, site: Here, who: Voter, fields: Form
     except Refused as refusal:
         if refusal.status != 409:
             raise
+        error = reason(request, refusal)
+        if fields.get("back") == "mine":
+            return await _mine(request, site, who, error, 409)
         await finished(site.service.ask(who.room, who.as_voter, guard=who.guard))
-        return _question(request, who, error=reason(request, refusal), status=409)
+        return _question(request, who, error=error, status=409)
     return _go(f"/p/{slug}/mine" if fields.get("back") == "mine" else f"/p/{slug}")
 
 
@@ -333,6 +337,12 @@ async def undo(slug: str, site: Here, who: Voter, fields: Form) -> Response:
 @pages.get("/p/{slug}/mine")
 async def mine(request: Request, site: Here, who: Voter) -> Response:
     """Show a voter's own answers, and what they get."""
+    return await _mine(request, site, who)
+
+
+async def _mine(
+    request: Request, site: Site, who: Caller, error: str = "", status: int = 200
+) -> Response:
     await site.fresh(who)
     ledger = who.room.ledger
     names = [option.name for option in ledger.frame.options]
@@ -355,7 +365,9 @@ async def mine(request: Request, site: Here, who: Voter) -> Response:
     common = frame_of(who, "mine")
     if common["poll"].settings.show_result:
         values["stream"] = f"{common['base']}/stream"
-    return render(request, "mine.html", **values, **common)
+        values |= {"look": f"{common['base']}/mine", "news": api.summary(who.room)[1]}
+    own_link = site.link(request, "v", who.token)
+    return render(request, "mine.html", status, own_link=own_link, error=error, **values, **common)
 
 
 @pages.get("/p/{slug}/mine.json")
@@ -437,6 +449,7 @@ def _result(request: Request, who: Caller, here: str, anyway: bool) -> Response:
         seeds=ledger.seeds,
         anyway=anyway,
         stream=f"{common['base']}/stream",
+        news=api.summary(who.room)[1],
         **common,
     )
 

@@ -33,7 +33,7 @@ _LOG = logging.getLogger("fairduel.serve")
 MOST_IN_BATCH = 256
 FOLLOW = 0.5  # seconds between looks at what other processes have written
 HASTY = 0.7  # seconds: nobody reads two options and chooses in less
-MOST_LISTENERS = 1000  # of one poll: everybody it can have, twice
+MOST_LISTENERS = 10  # of one voter, or of the organiser
 IDLE = 3600.0  # seconds after which a poll that nobody uses leaves the memory
 
 
@@ -82,7 +82,7 @@ class Service:
         self._writer = threading.Thread(target=self._write, name="fairduel-writer", daemon=True)
         self._follower = threading.Thread(target=self._follow, name="fairduel-log", daemon=True)
         self._stopped = threading.Event()
-        self._listeners: dict[str, set[Callable[[], None]]] = defaultdict(set)
+        self._listeners: dict[str, dict[Callable[[], None], int | None]] = defaultdict(dict)
 
     def start(self) -> None:
         """Begin to work."""
@@ -233,15 +233,25 @@ class Service:
 
     # News
 
-    def listen(self, slug: str, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call somebody, from any thread, when a poll changes; return how to stop that."""
-        self._listeners[slug].add(listener)
-        return lambda: self._listeners[slug].discard(listener)
+    def listen(
+        self, slug: str, listener: Callable[[], None], voter: int | None
+    ) -> Callable[[], None]:
+        """Call a voter, or the organiser, when a poll changes; return how to stop that.
 
-    def check_room_for_listener(self, slug: str) -> None:
-        """Refuse another one who follows a poll if there are too many."""
-        if len(self._listeners.get(slug, ())) >= MOST_LISTENERS:
-            raise Refused("too many follow this poll at once: look again later.", 429)
+        The call may come from any thread.
+        """
+        self._listeners[slug][listener] = voter
+
+        def ignore() -> None:
+            self._listeners[slug].pop(listener, None)
+
+        return ignore
+
+    def check_room_for_listener(self, slug: str, voter: int | None) -> None:
+        """Refuse somebody who follows a poll too often already."""
+        others = list(self._listeners.get(slug, {}).values())
+        if others.count(voter) >= MOST_LISTENERS:
+            raise Refused("you follow this poll too often at once: close other windows.", 429)
 
     def _tell(self, slug: str) -> None:
         for listener in list(self._listeners.get(slug, ())):

@@ -16,6 +16,7 @@ SAMPLE = 64  # draws of the scores
 FEW = 16  # for welfares that are slow to maximise
 RESOLVED = (0.1, 0.3)  # shares of what is unknown that mixed policies suppose to be known, or all
 CLEAR = 4.0  # standard errors that leave no doubt
+LEAST = 1e-6  # of a score: some welfares have no gradient at 0
 STEPS = 50  # of the ascent to the policy with the least loss
 
 
@@ -48,8 +49,9 @@ def candidates(
     with the whole of it, this is Thompson sampling; and what these mixtures have beyond the first
     policy, to compare with it. Who knows nothing hedges: all arms alike.
     """
+    n = FEW if welfare.slow else SAMPLE
     middle = welfare.maximize(posterior.scores).policy
-    sample = _draw(posterior, welfare, rng, middle)
+    sample = _sample(posterior.sample(rng, n), welfare, middle)
     alike = np.full_like(middle, 1.0 / len(middle))
     if posterior.blank or len(alike) == 1:
         return alike[None], sample
@@ -57,21 +59,27 @@ def candidates(
     first = _least_loss(sample, np.concatenate([[middle], mixed]))
     # These draws have chosen the first, and so they flatter it: others say whether it is better.
     if _lead(sample, first, alike) < CLEAR:
-        judge = _draw(posterior, welfare, rng, middle)
+        others = _without(posterior.sample(rng, 2 * n), sample.scores)[:n]
+        judge = _sample(others, welfare, middle)
         first = first if _lead(judge, first, alike) > 0.0 else alike
     beyond = np.maximum(mixed - first, 0.0) + 1e-9
     beyond /= beyond.sum(axis=1, keepdims=True)
     return _without_rare(np.concatenate([[first], mixed, beyond])), sample
 
 
-def _draw(
-    posterior: Posterior, welfare: Welfare, rng: np.random.Generator, start: Floats
-) -> Sample:
-    """Draw scores, and find the best policy for each, climbing from ``start``."""
-    scores = np.clip(posterior.sample(rng, FEW if welfare.slow else SAMPLE), 1e-6, 1.0)
+def _sample(scores: Floats, welfare: Welfare, start: Floats) -> Sample:
+    """Find the best policy for each draw of the scores, climbing from ``start``."""
+    scores = np.clip(scores, LEAST, 1.0)
     policies = welfare.follow(scores, start)
     best = welfare.value(np.einsum("ndk,nk->nd", scores, policies))
     return Sample(welfare, scores, policies, np.maximum(best, 1e-300))
+
+
+def _without(drawn: Floats, used: Floats) -> Floats:
+    """Return the draws that are none of those used: a posterior may keep few of them."""
+    seen = {each.tobytes() for each in used}
+    new = [np.clip(each, LEAST, 1.0).tobytes() not in seen for each in drawn]
+    return drawn[new] if any(new) else drawn
 
 
 def _mixtures(scores: Floats, sample: Sample, start: Floats) -> Floats:
@@ -79,7 +87,7 @@ def _mixtures(scores: Floats, sample: Sample, start: Floats) -> Floats:
     mixed = []
     for share in RESOLVED:
         known = scores + math.sqrt(share) * (sample.scores - scores)
-        mixed.append(sample.welfare.follow(np.clip(known, 1e-6, 1.0), start).mean(axis=0))
+        mixed.append(sample.welfare.follow(np.clip(known, LEAST, 1.0), start).mean(axis=0))
     return np.array([*mixed, sample.policies.mean(axis=0)])
 
 

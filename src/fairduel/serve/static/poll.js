@@ -3,50 +3,78 @@
 // could not be sent, answers to keys, and follows the poll.
 (() => {
   const main = () => document.querySelector("main");
-  let drawn = main().innerHTML, changed = 0, waiting = null, source = null, late = false;
-
-  function show(text, focus) {
-    const page = new DOMParser().parseFromString(text, "text/html");
-    const fresh = page.querySelector("main");
-    if (!fresh || (!focus && fresh.innerHTML === drawn)) { return; }
-    const pair = question(), unfolded = new Set(unfoldable().filter((d) => d.open).map(label));
-    drawn = fresh.innerHTML;
-    main().replaceWith(document.importNode(fresh, true));
-    document.title = page.title;
-    for (const details of unfoldable()) { details.open = unfolded.has(label(details)); }
-    if (question() !== pair) { changed = performance.now(); }
-    if (focus) { main().focus({ preventScroll: true }); }
-    follow();
-  }
+  const controls = "a, button, summary, input, select, textarea";
+  let changed = 0, sent = "", waiting = null; // when the pair last changed; forms that are sent
+  let source = null, news = null, turn = 0; // what the poll has told; looks that are out of date
 
   const question = () => main().querySelector("form:has(.pair) [name=n]")?.value;
   const unfoldable = () => [...main().querySelectorAll("details")];
   const label = (details) =>
     `${details.closest("li")?.value} ${details.querySelector("summary").textContent}`;
+  const same = (one, other) =>
+    one.tagName === other.tagName && one.textContent === other.textContent
+    && one.name === other.name && one.value === other.value;
+
+  function show(text, focus) {
+    const page = new DOMParser().parseFromString(text, "text/html");
+    const fresh = page.querySelector("main");
+    if (!fresh) { return; }
+    const old = main(), pair = question(), active = document.activeElement;
+    const focused = old.contains(active) ? active : null;
+    const unfolded = new Set(unfoldable().filter((details) => details.open).map(label));
+    old.replaceWith(document.importNode(fresh, true));
+    document.title = page.title;
+    if (question() !== pair) { changed = performance.now(); }
+    if (focus) {
+      main().focus({ preventScroll: true });
+    } else {
+      for (const details of unfoldable()) { details.open = unfolded.has(label(details)); }
+      main().append(...old.querySelectorAll("[data-keep]"));
+      const again = [...main().querySelectorAll(controls)].find((one) => focused && same(one, focused));
+      if (again) { again.focus({ preventScroll: true }); }
+    }
+    follow();
+  }
+
+  // Somebody is typing, or has chosen something that is not sent yet.
+  function busy() {
+    const typing = main().contains(document.activeElement)
+      && document.activeElement.matches("input, select, textarea");
+    const chosen = [...main().querySelectorAll("select")].some((select) =>
+      select.selectedIndex !== Math.max(0, [...select.options].findIndex((o) => o.defaultSelected)));
+    const typed = [...main().querySelectorAll("input:not([type=hidden]), textarea")].some((input) =>
+      input.value !== input.defaultValue || input.checked !== input.defaultChecked);
+    return typing || chosen || typed;
+  }
 
   async function look() {
-    late = main().contains(document.activeElement)
-      && document.activeElement.matches("input, select, textarea");
-    if (late || waiting) { return; }
+    if (news === null || news === main().dataset.news || waiting || busy()) { return; }
+    news = null;
+    const own = ++turn;
     const answer = await fetch(main().dataset.look || location.href);
-    if (answer.ok && !waiting) { show(await answer.text(), false); }
+    const text = await answer.text();
+    if (answer.ok && own === turn && !busy()) { show(text, false); }
   }
 
   function follow() {
     const stream = main().dataset.stream ? new URL(main().dataset.stream, location).href : null;
     if ((source && source.url) === stream) { return; }
     if (source) { source.close(); }
+    news = null;
     source = stream && new EventSource(stream);
-    if (source) { source.addEventListener("message", look); }
+    if (source) { source.addEventListener("message", (event) => { news = event.data; look(); }); }
   }
 
   async function send(request) {
     waiting = request;
+    turn += 1;
     try {
       const answer = await fetch(request.url, { method: "POST", body: request.body });
       if (answer.status === 503 || answer.status === 429) { throw new Error(); }
+      const text = await answer.text();
       waiting = null;
-      show(await answer.text(), true);
+      show(text, true);
+      look();
     } catch {
       const note = document.querySelector("#offline");
       if (note) { note.hidden = false; }
@@ -58,23 +86,23 @@
     const form = event.target, button = event.submitter;
     if (!form.matches("[data-quick]")) { return; }
     event.preventDefault();
-    // A second tap is meant for the pair that has just gone.
-    const hasty = form.querySelector(".pair") && performance.now() - changed < 300;
-    if (waiting || hasty) { return; }
+    // A second tap is meant for what has just gone.
+    const again = form.querySelector(".pair") || form.action === sent;
+    if (waiting || (again && performance.now() - changed < 300)) { return; }
     const body = new URLSearchParams(new FormData(form));
     if (button && button.name) { body.set(button.name, button.value); }
+    sent = form.action;
     send({ url: form.action, body });
   });
 
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) { return; }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) { return; }
     if (event.target.matches("input, textarea, select")) { return; }
     const button = document.querySelector(`button[data-key="${CSS.escape(event.key)}"]`);
     if (button) { event.preventDefault(); button.click(); }
   });
 
-  document.addEventListener("focusout", () => { if (late) { setTimeout(look, 100); } });
-
+  document.addEventListener("focusout", () => { setTimeout(look, 100); });
   window.addEventListener("online", () => { if (waiting) { send(waiting); } });
 
   follow();
