@@ -68,9 +68,9 @@ def test_knowing_nothing_it_plays_all_arms_alike(users: int, arms: int, anytime:
     assert told.policy(told.init(users, arms, 1000, 0)).argmax() == 1
 
 
-@pytest.mark.parametrize("features", [None, tuple((float(k),) for k in range(5))])
+@pytest.mark.parametrize("scoring", ["condorcet", "borda"])
 def test_other_draws_judge_than_those_that_chose(
-    features: tuple[tuple[float, ...], ...] | None, monkeypatch: pytest.MonkeyPatch
+    scoring: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A posterior may keep few draws, and then sampling twice gives many of them twice."""
     found: list[Floats] = []
@@ -83,12 +83,12 @@ def test_other_draws_judge_than_those_that_chose(
     monkeypatch.setattr(candidates, "_sample", recorded)
     wins = np.zeros((3, 5, 5))
     wins[0, 0, 1] = 1.0
-    learner = FairVOI(features=features)
+    learner = FairVOI(scoring=scoring)
     for seed in range(4):
         found.clear()
         learner.policy(dataclasses.replace(_told(learner, wins), seed=seed))
         chose, judged = ({each.tobytes() for each in scores} for scores in found)
-        assert len(judged) >= 60
+        assert len(judged) > 50
         assert not chose & judged
 
 
