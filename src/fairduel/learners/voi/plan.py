@@ -143,10 +143,9 @@ class Plan:
 class Planner:
     """A planner that weighs the value of answers over the rounds to come against their cost now.
 
-    policies: (C, K) that are worth playing, the one to commit to first; if there is one only, it is
-    played. loss: returns the share of
-    the best welfare that policies (.., K) are expected to lose. value: returns what answers are
-    worth, for the number of rounds in which they can be used.
+    policies: (C, K) that are worth playing, the one to commit to first; if it is the only one, it
+    is played. loss: returns the share of the best welfare that policies (.., K) are expected to
+    lose. value: returns what answers are worth, for the number of rounds in which they can be used.
     """
 
     schedule: Schedule
