@@ -22,7 +22,9 @@ from fairduel.serve.storage import open_database
 from fake_advice import advise
 
 KEY = "the-key-of-the-server"
-UNLIMITED = Limits(votes_per_second=1e6, links_per_minute=1e6, plans_per_minute=1e6)
+UNLIMITED = Limits(
+    votes_per_second=1e6, links_per_minute=1e6, joins_per_minute=1e6, plans_per_minute=1e6
+)
 
 
 @dataclass

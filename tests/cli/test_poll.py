@@ -62,6 +62,7 @@ def test_a_poll_from_the_command_line(run: Run, tmp_path: Path) -> None:
     assert "when a poll is closed" in run("check", slug, code=1)
     run("decide", slug)
     run("close", slug)
+    assert run("list").split() == [slug, "closed", "2", "Lunch"]
     assert run("check", slug) == "2 decisions, all as drawn\n"
     run("export", slug)
     lines = (tmp_path / "votes.csv").read_text().splitlines()
@@ -126,7 +127,7 @@ def test_every_command_has_help_and_every_option_too() -> None:
         if command.callback
     ]
     assert names == [
-        *("new", "open", "pause", "close", "links", "decide", "export", "forget", "check")
+        *("new", "list", "open", "pause", "close", "links", "decide", "export", "forget", "check")
     ]
     for command in poll.registered_commands:
         assert command.callback is not None

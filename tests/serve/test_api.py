@@ -329,7 +329,7 @@ def test_signs_of_life_do_not_depend_on_votes(web: Web, monkeypatch: pytest.Monk
 def test_news_for_voters_tell_nothing_that_is_kept_back(web: Web) -> None:
     for mode, told in (("poll", {"options", "state"}), ("live", {"decisions", "cancelled"})):
         made = web.poll(mode=mode, show_result=False)
-        news = json.loads(outline(web.service.room(made.slug))[1])
+        news = json.loads(outline(web.service.room(made.slug), 0)[1])
         assert told <= set(news)
         assert ("decisions" in news) == (mode == "live")  # there they are questions
 
@@ -568,7 +568,7 @@ def test_large_bodies_are_refused(web: Web) -> None:
 
 
 def test_limits_of_rate(tmp_path: Path) -> None:
-    limits = Limits(votes_per_second=1, links_per_minute=2)
+    limits = Limits(votes_per_second=1, joins_per_minute=1)
     with serving(str(tmp_path / "polls.db"), limits) as web:
         made = web.poll(join=True)
         with made.voter() as ann, made.voter(1) as bob:

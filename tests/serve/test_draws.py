@@ -129,7 +129,7 @@ def test_a_decision_is_drawn_once() -> None:
     table.write(acts.decide(table.ledger, 1, [policy], 0))
     table.write(acts.decide(table.ledger, 1, [policy], 0))
     assert len(table.ledger.frame.decisions) == 1
-    with pytest.raises(acts.Refused, match="next has number 2"):
+    with pytest.raises(acts.Refused, match="next decision has number 2"):
         acts.decide(table.ledger, 3, [policy], 0)
 
 

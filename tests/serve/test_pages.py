@@ -199,6 +199,8 @@ def test_people_join_by_one_link(web: Web, made: Made) -> None:
         page = dov.fill(f"{base}/join", name=" dov ")
         own = re.search(r"<code>(http\S+/v/\S+?)</code>", page)
         assert own is not None
+        again = dov.see(local(made.data["join"]["link"]))  # who comes back goes on
+        assert 'name="answer"' in again
         assert 'name="n" value="1"' in dov.see(base)
         assert own[1] in dov.see(f"{base}/mine")
         with Person(web) as elsewhere:
@@ -272,7 +274,11 @@ def test_the_organiser_sets_up(web: Web, made: Made, boss: Person) -> None:
     assert "/j/" not in boss.fill(f"{base}/setup", act="join-off")
     assert "/j/" in boss.fill(f"{base}/setup", act="join-on")
     assert "paused" in boss.fill(f"{base}/setup", act="paused")
-    assert "is taken" in boss.fill(f"{base}/setup", 422, act="add-option", name="soup")
+    page = boss.fill(f"{base}/setup", 422, act="add-option", name="soup")
+    assert "is taken" in page
+    assert page.count('value="soup"') == 1  # where it was typed
+    assert made.data["organiser"]["link"] in page
+    assert "Only this machine" in page
     boss.fill(f"{base}/setup", 422, act="explode")
     boss.fill(f"{base}/setup", 422, act="retire", option="x")
     boss.fill(f"{base}/setup", act="delete")
@@ -365,7 +371,7 @@ def test_cookies_are_secure_behind_https(tmp_path: Path) -> None:
 
 
 def test_joining_is_limited(tmp_path: Path) -> None:
-    with serving(str(tmp_path / "polls.db"), Limits(links_per_minute=3)) as web:
+    with serving(str(tmp_path / "polls.db"), Limits(joins_per_minute=2)) as web:
         made = web.poll(join=True)
         with Person(web) as crowd:
             crowd.see(local(made.data["join"]["link"]))
@@ -437,11 +443,16 @@ def test_a_link_that_the_organiser_knows_shows_no_answers_of_a_secret_poll(web: 
 
 def test_secret_polls_name_nobody_on_the_board(web: Web) -> None:
     made = web.poll(voters=[f"person{d}" for d in range(6)], secret=True)
-    for voter in range(6):
-        made.vote(voter, 4)
-    made.settled()
     with Person(web) as boss:
         boss.see(local(made.data["organiser"]["link"]))
+        for voter in range(6):
+            made.vote(voter, 4)
+            if voter < 4:
+                page = boss.see(f"/p/{made.slug}/board")
+                assert "Fewer than five of 6 people" in page
+                assert "Decide now" not in page
+                assert "anyway" not in page
+        made.settled()
         page = boss.see(f"/p/{made.slug}/board?anyway=1")
         assert "person" not in page.replace("person-", "")
         assert "votes.csv" not in page

@@ -128,6 +128,16 @@ def new(
         _print_links(room, token, base_url, qr)
 
 
+@poll.command("list", cls=Command)
+def list_(db: Database = FILE) -> None:
+    """List the polls: name, state, people, title."""
+    with _service(db) as service:
+        for slug in service.slugs():
+            frame = service.room(slug).ledger.frame
+            people = sum(voter.state == "active" for voter in frame.voters)
+            sys.stdout.write(f"{slug}  {frame.poll.state}  {people}  {frame.poll.title}\n")
+
+
 @poll.command("open", cls=Command)
 def open_(slug: Slug, db: Database = FILE) -> None:
     """Open a poll, or open it again."""

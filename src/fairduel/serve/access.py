@@ -31,7 +31,8 @@ class Limits:
     """How often somebody may do something before they have to wait."""
 
     votes_per_second: float = 5.0  # of a voter
-    links_per_minute: float = 20.0  # from an address
+    links_per_minute: float = 20.0  # polls made from an address
+    joins_per_minute: float = 120.0  # from an address, which a whole office may have
     plans_per_minute: float = 60.0  # of a poll: decisions and sessions, which the learner makes
 
 
@@ -100,13 +101,14 @@ class Access:
         self.service = service
         self.votes = Bucket(limits.votes_per_second, 2 * limits.votes_per_second)
         self.links = Bucket(limits.links_per_minute / 60.0, limits.links_per_minute)
+        self.joins = Bucket(limits.joins_per_minute / 60.0, limits.joins_per_minute)
         self._plans = Bucket(limits.plans_per_minute / 60.0, limits.plans_per_minute)
         self._places: OrderedDict[str, Place] = OrderedDict()
 
     async def caller(self, token: str | None, slug: str, *roles: str) -> Caller:
         """Return who has a token, if their role is one of these."""
         if not token:
-            raise Refused("this needs a link of the poll: give its token.", 401)
+            raise Refused("this needs a link of the poll: open yours, or give its token.", 401)
         place = await self._place(token)
         if place is None:
             raise Refused("this link is not valid, or no longer: ask for a new one.", 401)

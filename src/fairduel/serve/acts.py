@@ -299,7 +299,7 @@ def set_option(ledger: Ledger, position: int, state: str) -> Change:
     if option.state == state:
         return Change()
     if state == "retired" and len(ledger.options) <= 2:
-        raise Refused("two options have to stay: add another before you retire this one.")
+        raise Refused("two options have to stay: add another before you take this one out.")
     changed = dataclasses.replace(option, state=state)
     return Change((Event("option", {"option": position, "state": state}),), options=(changed,))
 
@@ -377,8 +377,7 @@ def decide(
         return Change()  # drawn before
     if number != len(past) + 1:
         raise Refused(
-            "there are {count} decisions: the next has number {next}.",
-            count=len(past),
+            "the next decision has number {next}: draw that one.",
             next=len(past) + 1,
         )
     if poll.state not in ("open", "paused"):

@@ -296,7 +296,7 @@ async def join(
     who: Annotated[Caller, Depends(holder("join"))],
 ) -> shapes.VoterLink:
     """Become a voter, by the link for everybody."""
-    site.access.links.take(address(request))
+    site.access.joins.take(address(request))
     act = partial(acts.add_voter, name=given.name)
     return await linked(site, request, who, act)
 
@@ -603,13 +603,18 @@ def summary(room: Room) -> tuple[int, str]:
     return shown.seq, json.dumps(news)
 
 
-def outline(room: Room) -> tuple[int, str]:
-    """Return what changes when voters have something else to do. It tells of nobody's answers."""
-    frame = room.ledger.frame
-    news: dict[str, Any] = {"options": room.ledger.options, "state": frame.poll.state}
+def outline(room: Room, voter: int) -> tuple[int, str]:
+    """Return what changes when a voter has something else to do. It tells of no other's answers."""
+    frame, sheet = room.ledger.frame, room.ledger.sheets[voter]
+    news: dict[str, Any] = {
+        "options": room.ledger.options,
+        "state": frame.poll.state,
+        "open": sorted(sheet.open),
+        "asked": len(sheet.questions),
+    }
     if frame.poll.settings.live:  # else decisions are part of the result
         news |= {"decisions": len(frame.decisions), "cancelled": _cancelled(frame)}
-    return len(room.ledger.options), json.dumps(news)
+    return len(sheet.questions), json.dumps(news)
 
 
 def _cancelled(frame: Frame) -> int:

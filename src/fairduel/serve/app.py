@@ -88,6 +88,11 @@ def _add_health(app: FastAPI, service: Service) -> None:
 
 # Errors
 
+_FOUND = {  # by the framework itself
+    404: "there is nothing at this address: /api/v1/openapi.json lists all.",
+    405: "this address does not take that method: /api/v1/openapi.json lists all.",
+}
+
 
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(Refused)
@@ -109,13 +114,17 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
+        if first["type"] in ("json_invalid", "model_attributes_type", "dict_type"):
+            return plain(
+                request, 422, "the request is no JSON object: send one as application/json."
+            )
         where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
         return plain(request, 422, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}.")
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:
-        known = HTTPStatus(error.status_code).description  # what the framework has found itself
-        detail = str(error.detail) if error.detail.endswith(".") else f"{known}."
+        known = _FOUND.get(error.status_code, f"{HTTPStatus(error.status_code).description}.")
+        detail = str(error.detail) if error.detail.endswith(".") else known
         return plain(request, error.status_code, detail, error.headers)
 
     @app.exception_handler(Exception)

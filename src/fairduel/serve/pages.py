@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -51,7 +52,7 @@ def language_of(request: Request) -> str:
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """Return a page in the language of whoever asks."""
-    language = language_of(request)
+    language, path = language_of(request), request.url.path
     text = (
         _templates()
         .get_template(template)
@@ -59,6 +60,8 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
             t=partial(messages.say, language),
             language=language,
             version=fairduel.__version__,
+            # where the page is, if it can be asked for again
+            address=path if request.method == "GET" else values.get("base", path),
             **values,
         )
     )
@@ -78,7 +81,12 @@ def error_page(request: Request, status: int, error: Refused | None = None) -> R
     if error is not None:
         what, hint = messages.refuse(language, error.template, error.values)
         heading, detail = (what, hint) if hint else (heading, what)
-    return render(request, "said.html", status, heading=heading, detail=detail)
+    parts = request.url.path.split("/")
+    base = f"/p/{parts[2]}" if parts[1] == "p" and len(parts) > 2 else "/"
+    back = base if status in (400, 405, 409, 413, 422, 429, 503) else ""
+    return render(
+        request, "said.html", status, heading=heading, detail=detail, back=back, base=base
+    )
 
 
 def reason(request: Request, error: Refused) -> str:
@@ -281,9 +289,8 @@ async def vote_page(slug: str, request: Request, site: Here) -> Response:
     return _question(request, who)
 
 
-def _question(
-    request: Request, who: Caller, own_link: str = "", error: str = "", status: int = 200
-) -> Response:
+def _question(request: Request, who: Caller, error: str = "", status: int = 200) -> Response:
+    site: Site = request.app.state.site
     with who.room.lock:
         ledger, voter = who.room.ledger, who.as_voter
         asked = ledger.current(voter)
@@ -299,11 +306,14 @@ def _question(
             "made": [] if shown else _decisions(ledger)[-1:],
             "progress": views.progress(ledger, voter),
             "undo": ledger.last_answered(voter),
+            "own_link": "",
         }
-        news = api.outline(who.room)[1]
+        if ledger.frame.voters[voter].nonce == "" and not values["progress"].answered:
+            values["own_link"] = site.link(request, "v", who.token)
+        news = api.outline(who.room, voter)[1]
     common = frame_of(who, "poll")
     values |= {"stream": f"{common['base']}/news", "look": common["base"], "news": news}
-    return render(request, "vote.html", status, own_link=own_link, error=error, **values, **common)
+    return render(request, "vote.html", status, error=error, **values, **common)
 
 
 @pages.post("/p/{slug}/vote")
@@ -353,6 +363,7 @@ async def _mine(
             "left": names[asked.left],
             "right": names[asked.right],
             "answer": "" if hidden else answer,
+            "decision": ledger.decision_of(who.as_voter, asked.n),
         }
         for asked, answer in views.answers(ledger, who.as_voter)
     ]
@@ -395,28 +406,29 @@ async def done(what: str, request: Request) -> Response:
 
 
 @pages.get("/p/{slug}/join")
-async def join_page(request: Request, who: Joiner) -> Response:
-    """Ask somebody for their name."""
+async def join_page(slug: str, request: Request, site: Here, who: Joiner) -> Response:
+    """Ask somebody for their name, unless they have given it here before."""
+    with suppress(Refused):
+        await site.access.caller(request.cookies.get(ROLES["voter"]), slug, "voter")
+        return _go(f"/p/{slug}")
     return render(request, "join.html", error="", name="", **frame_of(who, "join"))
 
 
 @pages.post("/p/{slug}/join")
 async def join(request: Request, site: Here, who: Joiner, fields: Form) -> Response:
-    """Make somebody a voter, and show them the link to come back by."""
-    site.access.links.take(address(request))
+    """Make somebody a voter; the page that they get then shows the link to come back by."""
     name, token = fields.get("name", "").strip(), new_token()
     try:
+        site.access.joins.take(address(request))
         act = partial(acts.add_voter, name=name, token=token)
         await site.act(who, act)
     except Refused as refusal:
         common = frame_of(who, "join")
         why = reason(request, refusal)
         return render(request, "join.html", refusal.status, error=why, name=name, **common)
-    voter = api.voter_with(who.room, token).position
-    await finished(site.service.ask(who.room, voter))
-    new = Caller("voter", who.room, voter, token)
-    page = _question(request, new, site.link(request, "v", token))
-    _set_cookie(request, page, ROLES["voter"], token, frame_of(who, "join")["base"])
+    base = frame_of(who, "join")["base"]
+    page = _go(base)
+    _set_cookie(request, page, ROLES["voter"], token, base)
     return page
 
 
@@ -476,7 +488,7 @@ async def stream(site: Here, who: Reader) -> Response:
 @pages.get("/p/{slug}/news")
 async def news(site: Here, who: Voter) -> Response:
     """Tell a voter's page when there may be something else to do."""
-    return api.follow(site, who, api.outline)
+    return api.follow(site, who, partial(api.outline, voter=who.as_voter))
 
 
 @pages.post("/p/{slug}/decide")
@@ -545,7 +557,12 @@ async def setup_page(request: Request, site: Here, who: Organiser) -> Response:
 
 
 async def _setup(
-    request: Request, site: Site, who: Caller, error: str = "", status: int = 200
+    request: Request,
+    site: Site,
+    who: Caller,
+    error: str = "",
+    status: int = 200,
+    given: Mapping[str, str] | None = None,
 ) -> Response:
     frame, hasty = who.room.ledger.frame, await api.hasty_of(site, who)
     join = frame.poll.join_hash and _link(request, site, who, "j", frame.poll)
@@ -560,7 +577,16 @@ async def _setup(
         if v.state == "active"
     ]
     common = frame_of(who, "setup")
-    values = {"error": error, "join": join, "voters": voters, "options": frame.options}
+    own_link = site.link(request, "o", who.token)
+    values = {
+        "error": error,
+        "join": join,
+        "voters": voters,
+        "options": frame.options,
+        "given": given or {},
+        "own_link": own_link,
+        "only_here": urlsplit(own_link).hostname in ("127.0.0.1", "::1", "localhost"),
+    }
     return render(request, "setup.html", status, **values, **common)
 
 
@@ -597,7 +623,8 @@ async def setup(request: Request, site: Here, who: Organiser, fields: Form) -> R
     try:
         await site.act(who, _act(who, fields))
     except Refused as refusal:
-        return await _setup(request, site, who, reason(request, refusal), refusal.status)
+        why = reason(request, refusal)
+        return await _setup(request, site, who, why, refusal.status, fields)
     return _go(f"/p/{who.room.ledger.frame.poll.slug}/setup")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import socket
@@ -64,18 +65,37 @@ def serve(
         mask_tokens(logging.getLogger("uvicorn.error"), logging.getLogger("uvicorn.access"))
         threading.Thread(target=warm, name="fairduel-warm", daemon=True).start()
         say(f"open {outside(base_url, listening)}/start/{key} to make a poll; Ctrl-C stops")
+        if base_url is None and listening.getsockname()[0] in ("127.0.0.1", "::1"):
+            say("only this machine can open it; --host 0.0.0.0 lets others on the network do so")
         # Ctrl-C may come before the server has begun to wait for anything.
         warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited")
         with suppress(KeyboardInterrupt):  # raised again when all is done
-            uvicorn.Server(config).run(sockets=[listening])
+            _server(config, app.state.site.stopped).run(sockets=[listening])
         say("stopped")
+
+
+def _server(config: Any, stopped: asyncio.Event) -> Any:
+    """Return a server that ends as soon as it is told to, however many pages follow a poll."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: Any) -> None:
+            if not self.should_exit:  # Ctrl-C twice is as good as once
+                super().handle_exit(sig, frame)
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            stopped.set()
+            await super().shutdown(sockets)
+
+    return Server(config)
 
 
 def check_base_url(url: str) -> None:
     """Refuse what is no address of a server."""
     try:
         parts = urlsplit(url)
-        right = parts.scheme in ("http", "https") and parts.hostname is not None
+        plain = not (parts.query or parts.fragment or url.split() != [url])
+        right = parts.scheme in ("http", "https") and parts.hostname is not None and plain
     except ValueError:
         right = False
     if not right:
@@ -149,8 +169,19 @@ def outside(base_url: str | None, listening: socket.socket) -> str:
         return base_url.rstrip("/")
     host, port = listening.getsockname()[:2]
     everywhere = host in ("0.0.0.0", "::")  # noqa: S104 - it was asked for
-    shown = socket.gethostname() if everywhere else host
+    shown = _own_address() if everywhere else host
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+
+
+def _own_address() -> str:
+    """Return the address of this machine on its network, by which phones find it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing, but tells the way
+        except OSError:
+            return socket.gethostname()
+        address: str = probe.getsockname()[0]
+        return address
 
 
 def mask_tokens(*loggers: logging.Logger) -> None:

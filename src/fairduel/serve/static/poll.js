@@ -62,7 +62,15 @@
     if (source) { source.close(); }
     news = null;
     source = stream && new EventSource(stream);
-    if (source) { source.addEventListener("message", (event) => { news = event.data; look(); }); }
+    if (!source) { return; }
+    source.addEventListener("message", (event) => { news = event.data; look(); });
+    source.addEventListener("error", (event) => { if (event.target.readyState === 2) { gone(); } });
+  }
+
+  // The stream has been refused: perhaps the link opens nothing any more, and the page says so.
+  async function gone() {
+    const answer = await fetch(main().dataset.look || location.href);
+    if (!answer.ok && !waiting) { show(await answer.text(), true); }
   }
 
   async function send(request) {
