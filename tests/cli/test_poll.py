@@ -71,7 +71,7 @@ def test_a_poll_from_the_command_line(run: Run, tmp_path: Path) -> None:
     assert [vote["user"] for vote in json.loads((tmp_path / "votes.json").read_text())] == [
         "Ann"
     ] * 3
-    run("export", slug, "--session", "--out", "session.json")
+    run("export", slug, "--session")
     assert Session.load(tmp_path / "session.json").users == ("Ann", "Bob")
     assert "end its name with .json" in run("export", slug, "--session", "--out", "x.csv", code=2)
     assert run("forget", slug, "Ann") == "Ann is forgotten\n"

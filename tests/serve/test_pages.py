@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 import string
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from fairduel.serve import messages
 from fairduel.serve.access import Limits
 from fairduel.serve.pages import FOLDER
+from fake_advice import advise
 from html_elements import Elements
 from web import KEY, Made, Web, serving
 
@@ -253,6 +255,28 @@ def test_the_board_and_the_result(made: Made, ann: Person, boss: Person) -> None
     assert "user,left,right,winner" in boss.see(f"{base}/votes.csv")
     assert len(json.loads(boss.see(f"{base}/votes.json"))) == 12
     assert json.loads(boss.see(f"{base}/session.json"))["users"]
+
+
+def test_shares_that_are_still_computed_are_said_to_be(tmp_path: Path) -> None:
+    ready = threading.Event()
+
+    def slow(*args: Any, **settings: Any) -> Any:
+        ready.wait(60)
+        return advise(*args, **settings)
+
+    with serving(str(tmp_path / "polls.db"), advise=slow) as web, Person(web) as boss:
+        made = web.poll(voters=["ann"])
+        made.vote(0, 6)
+        boss.see(local(made.data["organiser"]["link"]))
+        assert "are being computed" in boss.see(f"/p/{made.slug}/board")
+        ready.set()
+        made.settled()
+        assert "are being computed" not in boss.see(f"/p/{made.slug}/board")
+        ready.clear()
+        with made.organiser() as program:
+            program.post(f"{made.path}/options", json={"names": ["rice"]}).raise_for_status()
+        assert "are being computed" in boss.see(f"/p/{made.slug}/board")
+        ready.set()
 
 
 def test_the_organiser_sets_up(web: Web, made: Made, boss: Person) -> None:

@@ -211,8 +211,12 @@ def decide(slug: Slug, db: Database = FILE) -> None:
 def export(
     slug: Slug,
     out: Annotated[
-        Path, typer.Option(metavar="FILE", help="Where to write the votes: .csv or .json.")
-    ] = Path("votes.csv"),
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where to write: .csv or .json; default: votes.csv, or session.json.",
+        ),
+    ] = None,
     session: Annotated[
         bool,
         typer.Option("--session", help="Write a .json file that fairduel.Session.load reads."),
@@ -222,6 +226,7 @@ def export(
     """Write the answers that count to a file, which `fairduel fit` reads."""
     from fairduel.serve import api, views
 
+    out = out or Path("session.json" if session else "votes.csv")
     check_output(out, (".json",) if session else (".csv", ".json"))
     with _room(db, slug) as (_, room):
         api.check_may_export(room)

@@ -124,11 +124,11 @@ class Advisor:
         self._clock.start()
 
     def stop(self) -> None:
-        """End; a computation that runs is finished and forgotten."""
+        """End; a computation that runs is forgotten when it is finished."""
         self._stopped.set()
         if self._clock.is_alive():
             self._clock.join()
-        self._pool.shutdown(cancel_futures=True)
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
     def watch(self, ledger: Ledger, lock: threading.Lock) -> Desk:
         """Keep the advice on a poll fresh. lock: is held while the ledger changes."""

@@ -6,9 +6,10 @@ import asyncio
 import dataclasses
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import PlainTextResponse, StreamingResponse
@@ -22,6 +23,7 @@ from fairduel.serve.records import Change, Decision, Frame, Option, Question, Se
 from fairduel.serve.records import Voter as Person
 from fairduel.serve.service import Act, Room, Service
 
+_T = TypeVar("_T")
 PULSE = 15.0  # seconds between signs of life in a stream of events
 CALM = 0.3  # seconds between events at least
 PAGE = 1000  # votes
@@ -519,10 +521,25 @@ async def draw(site: Site, who: Caller, number: int) -> Decision:
     room = who.room
     if not 1 <= number <= len(room.ledger.frame.decisions):
         site.access.count_plan(who)
-        known = await asyncio.to_thread(site.service.policy, room)
+        known = await _unless_stopped(site, site.service.policy_soon(room))
         act = partial(acts.decide, number=number, policies=known.sides, after_seq=known.view.seq)
         await site.act(who, act)
     return room.ledger.frame.decisions[number - 1]
+
+
+async def _unless_stopped(site: Site, future: Future[_T]) -> _T:
+    """Wait for the learner, which may take long, but not when the server is to end."""
+    waiting = asyncio.wrap_future(future)
+    stopped = asyncio.ensure_future(site.stopped.wait())
+    both: list[asyncio.Future[Any]] = [waiting, stopped]
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopped.cancel()
+    if not waiting.done():
+        waiting.cancel()
+        raise Refused("the server is about to stop: try again in a moment.", 503)
+    return waiting.result()
 
 
 async def delete(site: Site, who: Caller) -> None:

@@ -61,7 +61,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
             language=language,
             version=fairduel.__version__,
             # where the page is, if it can be asked for again
-            address=path if request.method == "GET" else values.get("base", path),
+            address=path if _can_be_asked_for(request) else values.get("base", path),
             **values,
         )
     )
@@ -69,6 +69,11 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     if request.query_params.get("lang") == language:
         _set_cookie(request, page, LANGUAGE, language, "/")
     return page
+
+
+def _can_be_asked_for(request: Request) -> bool:
+    """Return whether the address of a page shows it again, and not only what was sent to it."""
+    return request.method == "GET" or request.url.path.endswith(("/new", "/join", "/setup"))
 
 
 def error_page(request: Request, status: int, error: Refused | None = None) -> Response:
@@ -283,7 +288,7 @@ def _wished(given: Wishes) -> shapes.NewPoll:
 async def vote_page(slug: str, request: Request, site: Here) -> Response:
     """Show the question that waits."""
     if ROLES["voter"] not in request.cookies and ROLES["organiser"] in request.cookies:
-        return _go(f"/p/{slug}/board")
+        return _go(f"/p/{slug}/board?{request.url.query}".rstrip("?"))
     who: Caller = await holder("voter")(request, slug, site)
     await finished(site.service.ask(who.room, who.as_voter, guard=who.guard))
     return _question(request, who)

@@ -13,7 +13,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
@@ -81,6 +81,7 @@ class Service:
         self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write, name="fairduel-writer", daemon=True)
         self._follower = threading.Thread(target=self._follow, name="fairduel-log", daemon=True)
+        self._decisions = ThreadPoolExecutor(4, "fairduel-decision")
         self._stopped = threading.Event()
         self._listeners: dict[str, dict[Callable[[], None], int | None]] = defaultdict(dict)
 
@@ -96,6 +97,7 @@ class Service:
         self._requests.put(None)
         self._writer.join()
         self._follower.join()
+        self._decisions.shutdown(wait=False, cancel_futures=True)
         self.advisor.stop()
         if self._reader is not None:
             self._reader.close()
@@ -168,6 +170,10 @@ class Service:
         if known is None:
             raise Refused("it is too early to say: more people have to answer first.")
         return known
+
+    def policy_soon(self, room: Room) -> Future[Known]:
+        """Return ``policy``, when it is there."""
+        return self._decisions.submit(self.policy, room)
 
     def _read(self, ask: Callable[[Connection], _T]) -> _T:
         """Ask the reader, which is connected again if need be."""

@@ -64,6 +64,7 @@ class Standing:
     kept: tuple[float, float, float] | None
     ten_more: float | None
     decisions: int
+    computing: bool  # whether the shares are still to come
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,9 @@ def standing(room: Room, *, anyway: bool = False) -> Standing:
         view, frame = ledger.shown(), ledger.frame
         counts = dict(zip(view.voters, view.answers.tolist(), strict=True)) if view else {}
         early = _is_early(counts, len(ledger.options))
-        show = known is not None and view is not None and (anyway or not early)
+        lacking = known is None or set(known.view.options) != set(ledger.options)
+        wanted = view is not None and (anyway or not early)
+        show = wanted and not lacking
         policy = known.policy if known is not None and show else {}
         shares = _shares(ledger, policy)
         gains = _gains(room) if show and not frame.poll.secret else {}
@@ -122,6 +125,7 @@ def standing(room: Room, *, anyway: bool = False) -> Standing:
             kept=None if advice is None else (advice.share, advice.share_low, advice.share_high),
             ten_more=None if advice is None else advice.ten_more,
             decisions=len(frame.decisions),
+            computing=wanted and lacking,
         )
 
 
