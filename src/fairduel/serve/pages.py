@@ -336,7 +336,7 @@ async def vote(slug: str, request: Request, site: Here, who: Voter, fields: Form
             return await _mine(request, site, who, error, 409)
         await finished(site.service.ask(who.room, who.as_voter, guard=who.guard))
         return _question(request, who, error=error, status=409)
-    return _go(f"/p/{slug}/mine" if fields.get("back") == "mine" else f"/p/{slug}")
+    return _go(f"/p/{slug}/mine?stored=1" if fields.get("back") == "mine" else f"/p/{slug}")
 
 
 @pages.post("/p/{slug}/undo")
@@ -377,6 +377,7 @@ async def _mine(
         "answers": said,
         "hidden": hidden,
         "gain": views.gain(who.room, who.as_voter),
+        "stored": "stored" in request.query_params,
     }
     common = frame_of(who, "mine")
     if common["poll"].settings.show_result:

@@ -10,50 +10,52 @@
   const question = () => main().querySelector("form:has(.pair) [name=n]")?.value;
   const unfoldable = () => [...main().querySelectorAll("details")];
   const label = (details) =>
-    `${details.closest("li")?.value} ${details.querySelector("summary").textContent}`;
-  const same = (one, other) =>
+    `${details?.closest("li")?.value} ${details?.querySelector("summary").textContent}`;
+  const alike = (other) => [...main().querySelectorAll(controls)].filter((one) =>
     one.tagName === other.tagName && one.textContent === other.textContent
-    && one.name === other.name && one.value === other.value;
+    && one.name === other.name && one.value === other.value);
+  const fields = () => [...main().querySelectorAll("input:not([type=hidden]), select, textarea")];
+  const dirty = () => fields().filter((one) => one.tagName === "SELECT"
+    ? one.selectedIndex !== Math.max(0, [...one.options].findIndex((each) => each.defaultSelected))
+    : one.value !== one.defaultValue); // typed or chosen, and not sent yet
+  const key = (one) => one.id || `${label(one.closest("details"))} ${one.name}`;
 
   function show(text, focus) {
     const page = new DOMParser().parseFromString(text, "text/html");
     const fresh = page.querySelector("main");
     if (!fresh) { return; }
-    const old = main(), pair = question(), active = document.activeElement;
-    const focused = old.contains(active) ? active : null;
+    const old = main(), pair = question(), focused = document.activeElement;
+    const place = alike(focused).indexOf(focused), unsent = dirty().map((one) => [key(one), one.value]);
     const unfolded = new Set(unfoldable().filter((details) => details.open).map(label));
     old.replaceWith(document.importNode(fresh, true));
     document.title = page.title;
+    for (const one of fields()) {
+      const [, value] = unsent.find(([other]) => other === key(one)) || [];
+      if (value !== undefined) { one.value = value; }
+    }
     if (question() !== pair) { changed = performance.now(); }
     if (focus) {
       main().focus({ preventScroll: true });
     } else {
       for (const details of unfoldable()) { details.open = unfolded.has(label(details)); }
       main().append(...old.querySelectorAll("[data-keep]"));
-      const again = [...main().querySelectorAll(controls)].find((one) => focused && same(one, focused));
-      if (again) { again.focus({ preventScroll: true }); }
+      alike(focused)[place]?.focus({ preventScroll: true });
     }
     follow();
   }
 
-  // Somebody is typing, or has chosen something that is not sent yet.
-  function busy() {
-    const typing = main().contains(document.activeElement)
-      && document.activeElement.matches("input, select, textarea");
-    const chosen = [...main().querySelectorAll("select")].some((select) =>
-      select.selectedIndex !== Math.max(0, [...select.options].findIndex((o) => o.defaultSelected)));
-    const typed = [...main().querySelectorAll("input:not([type=hidden]), textarea")].some((input) =>
-      input.value !== input.defaultValue || input.checked !== input.defaultChecked);
-    return typing || chosen || typed;
+  function typing() {
+    const active = document.activeElement;
+    return main().contains(active) && active.matches("input, select, textarea");
   }
 
   async function look() {
-    if (news === null || news === main().dataset.news || waiting || busy()) { return; }
+    if (news === null || news === main().dataset.news || waiting || typing()) { return; }
     news = null;
     const own = ++turn;
     const answer = await fetch(main().dataset.look || location.href);
     const text = await answer.text();
-    if (answer.ok && own === turn && !busy()) { show(text, false); }
+    if (answer.ok && own === turn && !typing()) { show(text, false); }
   }
 
   function follow() {
