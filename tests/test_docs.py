@@ -52,6 +52,11 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
+def test_the_landing_page_leads_to_every_other() -> None:
+    pages = {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
+    assert pages <= set(LINK.findall((ROOT / "README.md").read_text()))
+
+
 def test_scripts_that_pages_name_exist() -> None:
     text = "\n".join(page.read_text() for page in PAGES)
     scripts = set(re.findall(r"\b(?:benchmarks|examples|tests)/\w+\.py", text))

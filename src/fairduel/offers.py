@@ -151,7 +151,7 @@ def check_policy(policy: object, arms: int, learner: object, axes: int = 1) -> N
 
 
 def _check_duels(play: Duels | Script, arms: int, learner: object) -> None:
-    """Refuse arms that there are not (numpy takes -1 for the last one), and negative numbers."""
+    """Refuse arms that do not exist (numpy takes -1 for the last one), and negative numbers."""
     name = type(learner).__name__
     for arm in (int(play.pairs.min()), int(play.pairs.max())):
         if not 0 <= arm < arms:

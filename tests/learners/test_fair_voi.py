@@ -313,6 +313,13 @@ class _Drawn(IndependentPairs):
         return self.given
 
 
+def _drawn(wins: Floats, given: Floats, **changed: Floats) -> _Drawn:
+    """Return the posterior of these answers, but for its sample and what is changed."""
+    found = infer_pairs(wins)
+    arrays = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    return _Drawn(**(arrays | changed), given=given)
+
+
 @dataclasses.dataclass(frozen=True)
 class _Given(FairVOI):
     """One user who surely prefers arm 0 as far as it knows, and a sample where arm 1 may win."""
@@ -320,12 +327,10 @@ class _Given(FairVOI):
     ratios: tuple[float, ...] = ()  # of arm 0's score to arm 1's, in a part of the sample
 
     def posterior(self, tally: Tally) -> Posterior:
-        found = infer_pairs(tally.wins)
         given = np.ones((len(self.ratios) + 24, 1, 2))
         given[: len(self.ratios), 0, 0] = self.ratios
         given[len(self.ratios) :, 0, 1] = 0.1
-        arrays = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
-        return _Drawn(**arrays, given=given)
+        return _drawn(tally.wins, given)
 
 
 def test_the_share_of_the_best_is_that_of_the_sample() -> None:
@@ -336,6 +341,15 @@ def test_the_share_of_the_best_is_that_of_the_sample() -> None:
     assert outlook.share == pytest.approx((sum(learner.ratios) + 24) / 32)
     assert outlook.low == pytest.approx(0.2)
     assert outlook.high == 1.0
+
+
+def test_the_interval_of_the_share_leaves_out_one_draw_in_40_at_either_end() -> None:
+    given = np.ones((119, 1, 2))
+    given[:, 0, 0] = np.arange(1, 120) / 120  # what arm 0 keeps of arm 1's
+    posterior = _drawn(np.zeros((1, 2, 2)), given)
+    answers, rng = np.zeros(1), np.random.default_rng(1)
+    outlook = prospects(posterior, Utilitarian(), np.array([1.0, 0.0]), answers, rng)
+    assert (outlook.low, outlook.high) == pytest.approx((3 / 120, 117 / 120))
 
 
 @pytest.mark.parametrize("answers", [0.0, 5.0])
@@ -351,14 +365,12 @@ def test_what_ten_more_answers_add_is_what_choosing_by_them_adds(answers: float)
     for more in (-0.4, 0.4):
         score = min(0.5 + 0.4 * resolved + more * rest, 1.0)  # in truth, where arm 1 is chosen
         gains.append((score - 0.6) / max(score, 0.6))
-    found = infer_pairs(np.zeros((1, 2, 2)))
-    arrays = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
-    arrays["scores"] = np.array([[0.6, 0.5]])
     given = np.full((128, 1, 2), 0.6)
     given[:, 0, 1] = np.where(np.arange(128) % 2, 0.9, 0.1)
+    posterior = _drawn(np.zeros((1, 2, 2)), given, scores=np.array([[0.6, 0.5]]))
     said = [
         prospects(
-            _Drawn(**arrays, given=given),
+            posterior,
             Utilitarian(),
             np.array([1.0, 0.0]),
             np.array([answers]),

@@ -55,6 +55,15 @@ def test_each_pair_is_asked_once_and_then_nothing_is_left() -> None:
     assert session.question("bob") is not None
 
 
+def test_either_option_may_be_on_the_left_and_the_seed_decides() -> None:
+    lefts = []
+    for seed in range(40):
+        question = Session(["ann"], ["pizza", "soup"], seed=seed).question("ann")
+        assert question is not None
+        lefts.append(question.left)
+    assert 10 <= lefts.count("pizza") <= 30
+
+
 def test_votes_count_and_the_last_one_counts() -> None:
     session = new()
     session.vote("ann", "pizza", "soup", "pizza")

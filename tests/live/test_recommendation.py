@@ -115,7 +115,7 @@ def test_a_notebook_shows_the_same() -> None:
         ),
         (
             Rationale("winner", (2, 0), 1, 256.7, 0.001, 0.051),
-            "We ask about rice and soup to learn what somebody likes best. The votes should be "
+            "We ask about rice and soup to learn what a user likes best. The votes should be "
             "worth 257 duels later on, and asking costs almost nothing now. Votes on these two "
             "bring 5% of the gain.",
         ),

@@ -715,10 +715,13 @@ def test_words_on_slopes_follow_the_slopes() -> None:
 
 
 def test_the_tightest_settings_have_more_runs() -> None:
-    assert set(upper_bound.TIGHT) < set(upper_bound.SETTINGS)
-    more = len(upper_bound.TIGHT) * (upper_bound.FOLD - 1)
-    cells = 3 * (len(upper_bound.SETTINGS) + more) * len(FAIR)
-    assert len(UpperBound(3).cells) == cells
+    """With fewer, whether the bound covers D = 2 depends on the seed."""
+    runs = {setting: len(setting.cells("fair-etc", 30)) for setting in upper_bound.SETTINGS}
+    tight = {setting for setting, count in runs.items() if count == 720}
+    short = {setting for setting in upper_bound.FITTED if setting.rounds <= 100_000}
+    assert tight == short | {replace(upper_bound.BASE, users=2)}
+    assert {count for setting, count in runs.items() if setting not in tight} == {30}
+    assert len(UpperBound(30).cells) == len(FAIR) * sum(runs.values())
 
 
 def test_the_point_that_sets_the_constant_is_named() -> None:

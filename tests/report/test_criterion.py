@@ -15,6 +15,7 @@ from fairduel.report.criterion import (
     more,
     more_between,
     no_result,
+    noted,
     rarer,
 )
 from fairduel.report.document import Claim, Verdict
@@ -133,3 +134,14 @@ def test_controls_count_like_the_other_comparisons() -> None:
         (unclear, Verdict.UNKNOWN),
     ):
         assert Claim("", "", "", (good,), controls=(good, control)).verdict is verdict
+
+
+def test_a_claim_says_how_many_runs_it_rests_on() -> None:
+    few, many = (more("", spread(1, count=count), 0.0) for count in (30, 1200))
+    assert noted(Claim("", "", "", (few, few), "A note.")) == (
+        "A note. Each comparison rests on 30 runs."
+    )
+    assert noted(Claim("", "", "", (few,), controls=(many,))) == (
+        "Each comparison rests on 30 to 1,200 runs."
+    )
+    assert noted(Claim("", "", "", (fact("true", True),), "A note.")) == "A note."

@@ -35,6 +35,7 @@ def test_markdown_has_the_same_and_its_pictures(folder: Path) -> None:
     figures_in_text = set(re.findall(r"[\d,.]+ ± [\d,.]+", text))
     assert len(figures_in_text) > 100
     assert figures_in_text <= set(re.findall(r"[\d,.]+ ± [\d,.]+", page))
+    assert text.count("Each comparison rests on") == page.count("Each comparison rests on") > 20
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ class Stability:
 
 
 def cluster_names(sizes: Ints | Floats) -> tuple[str, ...]:
-    """Return the names of groups with so many people, such as "cluster 1 (2598 people)"."""
+    """Return the names of groups of these sizes, such as "cluster 1 (2598 people)"."""
     return tuple(
         f"cluster {d} ({size:.12g} {'person' if size == 1 else 'people'})"
         for d, size in enumerate(sizes, 1)

@@ -1,4 +1,4 @@
-"""Which column of a table says what, by its heading or because somebody says so."""
+"""Which column of a table says what, by its heading or because the caller says so."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def logistic_preferences(theta: Floats) -> Floats:
 
 
 def _forget_closest(theta: Floats, matrix: Floats, pairs: int) -> None:
-    """Set so many pairs without the strongest arm to 1/2: those of the closest strengths."""
+    """Set the ``pairs`` closest pairs without the strongest arm to 1/2."""
     others = np.delete(np.arange(len(theta)), theta.argmax())
     first, second = (others[places] for places in np.triu_indices(len(others), 1))
     closest = np.argsort(np.abs(theta[first] - theta[second]), kind="stable")[:pairs]

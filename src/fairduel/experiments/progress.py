@@ -17,7 +17,7 @@ def bar(
 ) -> Iterator[Callable[[int], None]]:
     """Show a bar with the time left on stderr; call it to advance it.
 
-    Where that is no terminal, a line now and then takes its place, about so many of ``what``.
+    Where that is no terminal, a line now and then says how many of ``what`` are done.
     """
     if shown and not sys.stderr.isatty():
         yield _lines(total, done, what)

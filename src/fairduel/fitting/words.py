@@ -85,8 +85,8 @@ def majority(fit: Fit) -> list[str]:
 def price(fit: Fit) -> str:
     """Say what fairness costs on the average."""
     return (
-        f"The price of fairness is {fit.price_of_fairness:.1%}: so much is the mean over all below "
-        "the highest that any policy reaches."
+        f"The price of fairness is {fit.price_of_fairness:.1%}: the mean utility is that much "
+        "below the highest that any policy reaches."
     )
 
 

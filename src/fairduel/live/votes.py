@@ -259,7 +259,7 @@ class Votes:
         return tally
 
     def leave(self, users: Sequence[str] = (), arms: Sequence[str] = (), settled: int = 0) -> None:
-        """Let those go who are gone according to a file, after so many duels."""
+        """Let those go who are gone according to a file, after ``settled`` duels."""
         self.roster = replace(self.roster, gone_users=frozenset(users), gone_arms=frozenset(arms))
         self.settled = settled
 

@@ -14,7 +14,7 @@ _WITHOUT_A_PAIR = {
     ),
     "drawn-along": "This duel came up by chance, among others that are worth asking about.",
 }
-_ABOUT = {"winner": "what somebody likes best", "scores": "how much they are liked"}
+_ABOUT = {"winner": "what a user likes best", "scores": "how much they are liked"}
 
 
 def why(rationale: Rationale | None, arms: Sequence[str]) -> str:

@@ -271,7 +271,7 @@ def _regrets(kind: Hardness, rounds: int, runs: int) -> dict[str, Floats]:
 
 
 def _estimates(instance: Instance, lengths: Ints, rng: np.random.Generator) -> Floats:
-    """Return scores (n, D, K) by the shares of so many duels of each pair that are won."""
+    """Return scores (n, D, K) by the shares that are won of ``lengths`` duels of each pair."""
     i, j = np.triu_indices(SIDE, 1)
     seen = np.full((len(lengths), *instance.preferences.shape), 0.5)
     duels = lengths[:, None, None]

@@ -92,6 +92,16 @@ def described(finding: Finding) -> str:
     return f"{finding.what}: {signed(finding.difference)}{PLUS_MINUS}{half_width}"
 
 
+def noted(claim: Claim) -> str:
+    """Return the note of a claim, with the number of runs that its comparisons rest on."""
+    counts = [each.runs for each in (*claim.findings, *claim.controls) if each.runs]
+    if not counts:
+        return claim.note
+    fewest, most = min(counts), max(counts)
+    runs = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    return f"{claim.note} Each comparison rests on {runs} runs.".strip()
+
+
 def counted(claims: Iterable[Claim]) -> str:
     """Say how many claims have which verdict."""
     counts = Counter(claim.verdict for claim in claims)

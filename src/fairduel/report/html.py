@@ -44,7 +44,11 @@ def _environment() -> Environment:
         "counted": criterion.counted,
         "overview": criterion.overview,
     }
-    environment.filters |= {"inline": inline, "described": criterion.described}
+    environment.filters |= {
+        "inline": inline,
+        "described": criterion.described,
+        "noted": criterion.noted,
+    }
     for kind in (Text, Caution, Table, Picture, Verdict):  # {% if block is table %}
         environment.tests[kind.__name__.lower()] = _test(kind)
     return environment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fairduel.report.criterion import CONTROLS, CRITERION, counted, described, overview
+from fairduel.report.criterion import CONTROLS, CRITERION, counted, described, noted, overview
 from fairduel.report.document import Block, Caution, Claim, Document, Finding, Table, Text, Verdict
 
 
@@ -30,8 +30,8 @@ def _claim(claim: Claim) -> str:
     lines = [
         f"**{claim.verdict.sign} {claim.verdict}: `{claim.name}`** ({claim.section}) {claim.quote}"
     ]
-    if claim.note:
-        lines += ["", claim.note]
+    if note := noted(claim):
+        lines += ["", note]
     lines += ["", *_findings(claim.findings)]
     if claim.controls:
         lines += ["", CONTROLS, "", *_findings(claim.controls)]

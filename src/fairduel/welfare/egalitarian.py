@@ -30,7 +30,7 @@ class Egalitarian(Welfare):
     weights y of the users that sum to 1, the smallest utility is at most the weighted mean, and
     that is at most max_k sum_d y_d S[d, k]; the best strategy against the policy makes it tight.
 
-    How many people a user stands for makes no difference: so many users with the same scores have
+    How many people a user stands for makes no difference: that many users with the same scores have
     the same smallest utility.
 
     Users whose scores are all zero get nothing from any policy. They are named in ``unserved``,

@@ -126,7 +126,7 @@ class GeneralizedGini(Welfare):
         return Objective(objectives.GINI, parameters)
 
     def weighted(self, weights: tuple[float, ...]) -> GeneralizedGini:
-        """Return the welfare of users who stand for so many people each."""
+        """Return the welfare of users who stand for ``weights`` people each."""
         return replace(self, sizes=weights)
 
     def _parts(self, users: int) -> Floats:
