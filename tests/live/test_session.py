@@ -335,7 +335,7 @@ def test_unless_told_the_learner_weighs_what_answers_are_worth(tmp_path: Path) -
 def test_the_last_pair_is_explained_with_its_names() -> None:
     session = new_session(FairVOI())
     assert session.outlook().why == "Nothing has been asked yet."
-    session.vote(session.users[0], *session.arms[:2], session.arms[0])
+    session.vote("ann", ARMS[0], ARMS[1], ARMS[0])
     assert session.outlook().why == ""
     duel = _first_with_votes(session)
     pair = [arm for arm in ARMS if arm in (duel.left, duel.right)]
