@@ -99,7 +99,7 @@ def test_new_links_replace_the_old(run: Run, tmp_path: Path) -> None:
 
 def test_what_is_wrong_is_said(run: Run, tmp_path: Path) -> None:
     assert "no file 'fairduel.db'" in run("open", "lunch", code=2)
-    assert "at least two" in run("new", "Lunch", "--option", "soup", code=2)
+    assert "two options at least" in run("new", "Lunch", "--option", "soup", code=2)
     assert "is taken" in run("new", "Lunch", "--option", "a", "--option", "a", code=2)
     assert not (tmp_path / "fairduel.db").exists()
     slug, _ = made(run)

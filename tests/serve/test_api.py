@@ -5,6 +5,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from fairduel.serve import acts
 from fairduel.serve.access import Limits
 from fairduel.serve.api import outline
 from fairduel.serve.draws import chance, commitment
+from fairduel.serve.storage import StorageError
 from fairduel.welfare import Egalitarian
 from web import KEY, Made, Web, serving
 
@@ -535,7 +537,7 @@ def test_results_may_be_kept_back(web: Web) -> None:
         ({"title": ""}, "the title"),
         ({"title": "x" * 200}, "120"),
         ({"options": ["a", "a"]}, "is taken"),
-        ({"options": ["a"]}, "fewer than two"),
+        ({"options": ["a"]}, "two options at least"),
         ({"options": ["a\u202eb", "c"]}, "cannot be seen"),
         ({"voters": ["a", "a "]}, "blank"),
         ({"welfare": "nahs"}, "did you mean 'nash'"),
@@ -549,6 +551,16 @@ def test_polls_that_cannot_be_made(web: Web, fields: dict[str, Any], said: str) 
     with web.client(KEY) as client:
         assert said in check(client.post("/polls", json=given), 422)
     assert web.service.slugs() == before
+
+
+def test_a_poll_is_made_and_opened_in_one_step(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or one whose links nobody has would stay when the second step fails."""
+
+    def failing(*arguments: object) -> Future[None]:
+        raise StorageError("nobody is there")
+
+    monkeypatch.setattr(web.service, "submit", failing)
+    assert web.poll().data["poll"]["state"] == "open"
 
 
 def test_large_bodies_are_refused(web: Web) -> None:

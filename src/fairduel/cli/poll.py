@@ -117,13 +117,11 @@ def new(
         settings=Settings(welfare=welfare, mode="live" if live else "poll"),
         organiser=token,
         join=join or not voter,
+        opened=True,
     )
-    if len(option) < 2:
-        raise InputError("one option is no poll: give at least two.")
     with _service(db, new=True) as service:
         service.create(made)
         room = service.room(made.poll.slug)
-        service.submit(room, partial(acts.set_state, state="open")).result()
         sys.stdout.write(f"made {made.poll.slug}\n")
         _print_links(room, token, base_url, qr)
 

@@ -94,11 +94,12 @@ def new_poll(
     settings: Settings | None = None,
     organiser: str,
     join: bool = False,
+    opened: bool = False,
 ) -> Frame:
-    """Return a poll that has not begun.
+    """Return a poll in which nobody has voted.
 
     organiser: the token that the tokens of its voters follow from. join: whether there is one
-    link for everybody.
+    link for everybody. opened: whether people can vote from the start.
     """
     from fairduel.welfare.registry import by_name
 
@@ -112,13 +113,15 @@ def new_poll(
     if prompt:
         _check_text("the question", prompt, 4 * LONGEST)
     options, voters = _options(options), _voters(voters)
+    if opened and len(options) < 2:
+        raise Refused("a poll needs two options at least: give more.", 422)
     nonce = new_token()
     poll = Poll(
         id=secrets.randbits(48),
         slug=_slug(title),
         title=title,
         prompt=prompt,
-        state="draft",
+        state="open" if opened else "draft",
         secret=secret,
         settings=settings,
         seed=draws.new_seed(),

@@ -192,7 +192,7 @@ async def make_poll(
     site.access.links.take(address(request))
     key = new_token()
     made = new_poll(given, key)
-    room = await create(site, made, opened=given.open)
+    room = await create(site, made)
 
     def link(kind: str, token: str) -> shapes.Link:
         return shapes.Link(token=token, link=site.link(request, kind, token))
@@ -492,8 +492,6 @@ def follow(
 
 def new_poll(given: shapes.NewPoll, organiser: str) -> Frame:
     """Return a poll as it was wished for."""
-    if given.open and len(given.options) < 2:
-        raise Refused("the poll has fewer than two options: add some before it opens.", 422)
     return acts.new_poll(
         given.title,
         given.options,
@@ -503,16 +501,14 @@ def new_poll(given: shapes.NewPoll, organiser: str) -> Frame:
         settings=Settings(given.welfare, given.repeats, given.draw, given.show_result, given.mode),
         organiser=organiser,
         join=given.join,
+        opened=given.open,
     )
 
 
-async def create(site: Site, made: Frame, *, opened: bool) -> Room:
-    """Keep a new poll, and open it."""
+async def create(site: Site, made: Frame) -> Room:
+    """Keep a new poll."""
     await in_time(asyncio.to_thread(site.service.create, made))
-    room = await site.access.room(made.poll.slug)
-    if opened:
-        await finished(site.service.submit(room, partial(acts.set_state, state="open")))
-    return room
+    return await site.access.room(made.poll.slug)
 
 
 async def draw(site: Site, who: Caller, number: int) -> Decision:

@@ -254,7 +254,7 @@ async def make(request: Request, site: Here, fields: Form) -> Response:
         made = api.new_poll(wished, key)
     except Refused as refusal:
         return _new_form(request, given, reason(request, refusal), 422)
-    room = await create(site, made, opened=False)
+    room = await create(site, made)
     base = f"/p/{room.ledger.frame.poll.slug}"
     page = _go(f"{base}/setup")
     _set_cookie(request, page, ROLES["organiser"], key, base)
