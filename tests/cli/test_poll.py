@@ -79,6 +79,18 @@ def test_a_poll_from_the_command_line(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "later.csv").read_text() == "user,left,right,winner\n"
 
 
+def test_fairduel_fit_reads_what_is_exported(run: Run, tmp_path: Path) -> None:
+    slug, links = made(run)
+    with serving(str(tmp_path / "fairduel.db")) as web:
+        for name in ("Ann", "Bob"):
+            with web.client(links[name].rpartition("/")[2]) as client:
+                client.get(f"/polls/{slug}/question")
+                client.put(f"/polls/{slug}/questions/1/vote", json={"answer": "left"})
+    for file in ("votes.csv", "votes.json"):
+        run("export", slug, "--out", file)
+        assert cli.run(["fit", file, "--quiet"]) == 0
+
+
 def test_new_links_replace_the_old(run: Run, tmp_path: Path) -> None:
     slug, old = made(run)
     assert "--renew" in run("links", slug, code=2)

@@ -151,6 +151,21 @@ def test_the_table_of_votes_is_read_by_fairduel(web: Web, tmp_path: Path) -> Non
     assert ballots.wins().sum() == 5
 
 
+def test_answers_about_what_was_taken_out_are_not_exported(web: Web, tmp_path: Path) -> None:
+    made = web.poll()
+    for voter in range(2):
+        made.vote(voter, 6)
+    with made.organiser() as boss:
+        check(boss.patch(f"{made.path}/options/1", json={"state": "retired"}))
+        for name in ("votes.csv", "votes.json"):
+            file = tmp_path / name
+            file.write_bytes(boss.get(f"{made.path}/{name}").content)
+            ballots = read_votes(file)
+            assert set(ballots.options) == {"curry", "soup", "salad"}
+            assert ballots.wins().sum() == 6  # as the board counts
+        assert check(boss.get(f"{made.path}/policy"))["answers"] == 6
+
+
 def test_a_session_goes_on_with_the_poll_s_own_welfare(web: Web, tmp_path: Path) -> None:
     made = web.poll(welfare="egalitarian")
     made.vote(0, 2)

@@ -162,10 +162,10 @@ COLUMNS = ("user", "left", "right", "winner")
 
 def votes(ledger: Ledger) -> Iterator[tuple[str, str, str, str]]:
     """Yield the answers that count: who, between what, and "left", "right" or "tie"."""
-    names = [option.name for option in ledger.frame.options]
+    names = {k: ledger.frame.options[k].name for k in ledger.options}
     for voter in ledger.voters:
         for question, answer in answers(ledger, voter):
-            if answer != "skip":
+            if answer != "skip" and {question.left, question.right} <= set(names):
                 who = ledger.frame.voters[voter].name
                 yield who, names[question.left], names[question.right], answer
 
