@@ -595,7 +595,7 @@ def test_large_bodies_are_refused(web: Web) -> None:
 
 
 def test_limits_of_rate(tmp_path: Path) -> None:
-    limits = Limits(votes_per_second=1, joins_per_minute=1)
+    limits = Limits(votes_per_second=1, joins_per_minute=1, links_per_minute=1)
     with serving(str(tmp_path / "polls.db"), limits) as web:
         made = web.poll(join=True)
         with made.voter() as ann, made.voter(1) as bob:
@@ -612,14 +612,38 @@ def test_limits_of_rate(tmp_path: Path) -> None:
         with web.client(made.data["join"]["token"]) as everybody:
             check(everybody.post(f"{made.path}/join", json={"name": "dov"}), 201)
             check(everybody.post(f"{made.path}/join", json={"name": "eve"}), 429)
+        with web.client(KEY) as organiser:
+            another = {"title": "Dinner", "options": ["a", "b"]}
+            assert "too often" in check(organiser.post("/polls", json=another), 429)
+        assert web.service.slugs() == [made.slug]
 
 
-def test_headers_keep_pages_safe(web: Web) -> None:
-    answer = httpx.get(f"{web.url}/healthz")
-    assert "default-src 'none'" in answer.headers["content-security-policy"]
+@pytest.mark.parametrize(
+    ("place", "status"),
+    [
+        ("/", 200),
+        ("/healthz", 200),
+        ("/static/poll.js", 200),
+        ("/nothing", 404),
+        ("/v/nobody", 401),
+        ("/v/failing", 500),
+        ("/api/v1/polls/x", 401),
+    ],
+)
+def test_headers_keep_every_answer_safe(
+    web: Web, place: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "failing" in place:
+        monkeypatch.setattr(web.service, "place", None)
+    answer = httpx.get(f"{web.url}{place}")
+    assert answer.status_code == status
+    policy = [rule.split() for rule in answer.headers["content-security-policy"].split(";")]
+    assert ["default-src", "'none'"] in policy
+    assert {source for _, *sources in policy for source in sources} == {"'none'", "'self'"}
     assert answer.headers["referrer-policy"] == "no-referrer"
-    assert answer.headers["cache-control"] == "no-store"
     assert answer.headers["x-content-type-options"] == "nosniff"
+    kept = "public, max-age=86400" if "static" in place else "no-store"
+    assert answer.headers.get_list("cache-control") == [kept]
 
 
 def test_the_address_outside_may_be_another(tmp_path: Path) -> None:

@@ -237,6 +237,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "x-robots-tag": "noindex",
+    "cache-control": "no-store",
 }
 
 
@@ -249,11 +250,11 @@ class SafeHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                headers = list(message.get("headers", ()))
-                headers += [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                if not any(name == b"cache-control" for name, _ in headers):
-                    headers.append((b"cache-control", b"no-store"))
-                message["headers"] = headers
+                headers = {name.encode(): value.encode() for name, value in HEADERS.items()}
+                given = list(message.get("headers", ()))
+                for name, _ in given:
+                    headers.pop(name, None)
+                message["headers"] = [*given, *headers.items()]
             await send(message)
 
         await self._app(scope, receive, with_headers)
