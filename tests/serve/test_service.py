@@ -1,5 +1,6 @@
 """Polls in memory and on disk: batches, several servers, restarts, faults."""
 
+import dataclasses
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairduel.serve import acts
+from fairduel.serve import acts, views
 from fairduel.serve.records import Change, Frame, Question, Vote
 from fairduel.serve.service import Room, Service
 from fairduel.serve.storage import Connection, Database, StorageError, open_database
@@ -574,3 +575,19 @@ def test_a_poll_that_nobody_uses_leaves_the_memory(
     again = service.room(slug)
     assert again is not room
     assert (again.ledger.wins == room.ledger.wins).all()
+
+
+def test_what_is_worth_asking_for_is_what_everybody_has_left(
+    start: Callable[..., Service],
+) -> None:
+    def content(wins: Any, **settings: Any) -> Any:
+        return dataclasses.replace(advise(wins, **settings), ten_more=0.004)
+
+    for learner, missing in ((advise, 12), (content, 0)):
+        service = start(learner)
+        room = new_room(service, frame())
+        vote(service, room, 0, 3)
+        vote(service, room, 1, 2)
+        vote(service, room, 1, 1, "skip")  # nobody is asked again what they cannot say
+        service.policy(room)
+        assert views.standing(room, anyway=True).missing == missing

@@ -606,6 +606,7 @@ def summary(room: Room) -> tuple[int, str]:
     news = {
         "answers": shown.answers,
         "answering": shown.answering,
+        "missing": shown.missing,
         "voters": shown.invited,
         "options": len(shown.shares),
         "decisions": shown.decisions,
@@ -706,6 +707,7 @@ def policy_out(shown: views.Standing) -> shapes.PolicyOut:
         kept_low=kept[1],
         kept_high=kept[2],
         ten_more=shown.ten_more,
+        missing=shown.missing,
     )
 
 

@@ -212,7 +212,10 @@ class ShareOut(BaseModel):
 
 
 class PolicyOut(BaseModel):
-    """The present policy. kept: the share of the best welfare it is expected to keep."""
+    """The present policy. kept: the share of the best welfare it is expected to keep.
+
+    missing: about how many more answers are worth asking for; 0 in a secret poll.
+    """
 
     seq: int
     answers: int
@@ -224,6 +227,7 @@ class PolicyOut(BaseModel):
     kept_low: float | None
     kept_high: float | None
     ten_more: float | None
+    missing: int
 
 
 class DrawnOut(BaseModel):

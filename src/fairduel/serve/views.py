@@ -12,11 +12,13 @@ from pathlib import Path
 from statistics import median
 
 from fairduel.serve import draws
+from fairduel.serve.advisor import Advice
 from fairduel.serve.ledger import Ledger, View
 from fairduel.serve.records import Answer, Question
 from fairduel.serve.service import Room
 
 PER_OPTION = 1.5  # answers of each voter, beyond which little is gained
+LEAST_POINTS = 0.005  # what ten more answers must add to be worth asking for
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,11 @@ class Person:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a poll stands: by all answers, or in a secret poll by those that may be shown."""
+    """How a poll stands: by all answers, or in a secret poll by those that may be shown.
+
+    missing: about how many more answers are worth asking for; 0 in a secret poll, where the number
+    would tell when somebody votes.
+    """
 
     seq: int
     answers: int
@@ -63,6 +69,7 @@ class Standing:
     people: tuple[Person, ...]
     kept: tuple[float, float, float] | None
     ten_more: float | None
+    missing: int
     decisions: int
     computing: bool  # whether the shares are still to come
 
@@ -124,6 +131,7 @@ def standing(room: Room, *, anyway: bool = False) -> Standing:
             people=people,
             kept=None if advice is None else (advice.share, advice.share_low, advice.share_high),
             ten_more=None if advice is None else advice.ten_more,
+            missing=0 if frame.poll.secret else _missing(ledger, advice),
             decisions=len(frame.decisions),
             computing=wanted and lacking,
         )
@@ -213,6 +221,13 @@ def _is_early(counts: Mapping[int, float], options: int) -> bool:
     """
     answering = [count for count in counts.values() if count > 0]
     return 2 * len(answering) <= len(counts) or median(answering) < options - 1
+
+
+def _missing(ledger: Ledger, advice: Advice | None) -> int:
+    """Return what the pages of all voters say is left; 0 if the learner says that it is enough."""
+    if advice is not None and advice.ten_more < LEAST_POINTS:
+        return 0
+    return sum(progress(ledger, voter).left for voter in ledger.voters)
 
 
 def _shares(ledger: Ledger, policy: Mapping[int, float]) -> tuple[Share, ...]:
