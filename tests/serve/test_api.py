@@ -426,15 +426,16 @@ def test_the_organiser_of_a_secret_poll_learns_nothing_by_the_voters_links(web: 
         with web.client(came["token"]) as guest:  # whose link is their own
             check(guest.get(f"{made.path}/question"))
             check(guest.put(f"{made.path}/questions/1/vote", json={"answer": "left"}))
-            assert [a["answer"] for a in check(guest.get(f"{made.path}/mine"))["answers"]] == [
-                "left"
-            ]
+            own = check(guest.get(f"{made.path}/mine"))
+            assert [answer["answer"] for answer in own["answers"]] == ["left"]
+            assert [vote["answer"] for vote in own["log"]] == ["left"]
         made.settled()
         again = check(boss.post(f"{made.path}/voters/{came['position']}/link"))
         for token, count in ((made.data["voters"][5]["token"], 4), (again["token"], 1)):
             with web.client(token) as spy:
                 mine = check(spy.get(f"{made.path}/mine"))
                 assert [answer["answer"] for answer in mine["answers"]] == [None] * count
+                assert mine["log"] == []
                 assert mine["gain"] is None
                 changed = spy.put(f"{made.path}/questions/1/vote", json={"answer": "tie"})
                 check(changed)  # the voter still can

@@ -5,6 +5,7 @@ import json
 import re
 import string
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,8 @@ def test_own_answers_are_seen_changed_and_forgotten(web: Web, made: Made, ann: P
     kept = json.loads(ann.see(f"{base}/mine.json"))
     assert kept["name"] == "ann"
     assert [one["answer"] for one in kept["answers"]] == ["left", "tie", *["left"] * 4]
+    assert [(one["n"], one["answer"]) for one in kept["log"]][5:] == [(6, "left"), (2, "tie")]
+    assert time.time() - 600 < kept["log"][0]["at"] <= kept["log"][-1]["at"]
     assert "Nothing is kept about you" in ann.fill(f"{base}/forget")
     ann.see("/done/nothing", 404)
     ann.see(base, 401)

@@ -350,6 +350,8 @@ def test_answers_that_come_too_soon_are_counted_while_they_count(database: Datab
     # The last one came less than 0.7 s after an undo, but more after an answer.
     assert counts == [{}, {}, {0: 1}, {}, {}, {}]
     assert connection.hasty(made.poll.id, 1.0) == {0: 1}
+    assert connection.votes_of(made.poll.id, 1) == [(Vote(1, 1, "left"), 10.3)]
+    assert [vote for vote, _ in connection.votes_of(made.poll.id, 0)] == [votes[0], *votes[2:]]
     connection.close()
 
 

@@ -165,6 +165,7 @@ async def mine(site: Here, who: Voter) -> shapes.Mine:
     await site.fresh(who)
     ledger, names = who.room.ledger, [o.name for o in who.room.ledger.frame.options]
     hidden = views.known_link(ledger, who.as_voter)
+    log = await in_time(asyncio.to_thread(site.service.votes_of, who.room, who.as_voter))
     return shapes.Mine(
         name=ledger.frame.voters[who.as_voter].name,
         answers=[
@@ -176,6 +177,7 @@ async def mine(site: Here, who: Voter) -> shapes.Mine:
             )
             for asked, said in views.answers(ledger, who.as_voter)
         ],
+        log=[] if hidden else [shapes.MyVote(n=v.n, answer=v.answer, at=at) for v, at in log],
         gain=gain_out(views.gain(who.room, who.as_voter)),
     )
 

@@ -153,6 +153,12 @@ class Service:
         with self._reading:
             return self._read(lambda connection: connection.votes(poll, after, limit))
 
+    def votes_of(self, room: Room, voter: int) -> list[tuple[Vote, float]]:
+        """Return all votes of a voter with their times, also those that count no more."""
+        poll = room.ledger.frame.poll.id
+        with self._reading:
+            return self._read(lambda connection: connection.votes_of(poll, voter))
+
     def hasty(self, room: Room) -> dict[int, int]:
         """Return how many answers of each voter came too soon after another to be thought of."""
         poll = room.ledger.frame.poll.id

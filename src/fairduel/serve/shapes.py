@@ -193,11 +193,20 @@ class MyAnswer(BaseModel):
     answer: Literal["left", "right", "tie", "skip"] | None
 
 
+class MyVote(BaseModel):
+    """An own answer as it was sent, perhaps to be changed or taken back later."""
+
+    n: int
+    answer: Literal["left", "right", "tie", "skip", "undo"]
+    at: float
+
+
 class Mine(BaseModel):
-    """All that is kept of a voter, and what they get."""
+    """All that is kept of a voter, and what they get. log: empty if answers are not shown."""
 
     name: str
     answers: list[MyAnswer]
+    log: list[MyVote]
     gain: GainOut | None
 
 
