@@ -1,11 +1,14 @@
 """Polls in memory and on disk: batches, several servers, restarts, faults."""
 
 import dataclasses
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -175,6 +178,35 @@ def test_a_restart_gives_the_same_to_the_bit(start: Callable[..., Service]) -> N
     assert policies[0] == policies[1]
     changes = [acts.ask(each.ledger, 2, each.worth(2)) for each in (room, again)]
     assert changes[0] == changes[1]
+
+
+def test_clocks_decide_nothing(
+    start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same happens on a machine whose clock runs backwards."""
+    ticks = itertools.count(2_000_000_000, -1000)
+    backwards = SimpleNamespace(time=lambda: float(next(ticks)), monotonic=time.monotonic)
+    ledgers = []
+    for _ in range(2):
+        service = start()
+        room = new_room(service, frame(id=11 + len(ledgers)))
+        vote(service, room, 0, 3)
+        service.answer(room, 0, 2, "tie").result()
+        service.undo(room, 0, 1).result()
+        service.answer(room, 0, 1, "right").result()
+        for number in (1, 2):
+            act = partial(acts.decide, number=number, policies=[dict.fromkeys(range(4), 0.25)])
+            service.submit(room, partial(act, after_seq=0)).result()
+        ledgers += [room.ledger, start().room(room.ledger.frame.poll.slug).ledger]
+        monkeypatch.setattr("fairduel.serve.service.time", backwards)
+        monkeypatch.setattr("fairduel.serve.acts.time", backwards)
+    said = [(vote.n, vote.answer) for _, vote, _ in service.votes(room, 0, 99)]
+    assert said[-3:] == [(2, "tie"), (1, "undo"), (1, "right")]
+    times = [at for _, _, at in service.votes(room, 0, 99)]
+    assert times == sorted(times, reverse=True)
+    for ledger in ledgers:
+        assert ledger.sheets[0].answers[:3] == ["right", "tie", "left"]
+        assert [decision.number for decision in ledger.frame.decisions] == [1, 2]
 
 
 def test_two_servers_agree_and_leave_no_gap(
