@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -122,6 +123,50 @@ def test_polls_outlive_a_kill_and_old_links_still_work(tmp_path: Path) -> None:
         again = httpx.get(f"{url}{path}/question", headers=mine).json()
         assert again == asked
         assert httpx.get(f"{url}/start/{key}", follow_redirects=True).status_code == 200
+
+
+def test_several_processes_say_the_same_to_the_bit(tmp_path: Path, postgres: str) -> None:
+    """With the package's own learner: two at a time, and one that is started later."""
+    arguments = ("--db", postgres, "--vote-rate", "1000")
+    with server(tmp_path, *arguments) as (link, _), server(tmp_path, *arguments) as (other, _):
+        urls = [each.partition("/start/")[0] for each in (link, other)]
+        for url in urls:
+            ready(url)
+        key = {"Authorization": f"Bearer {link.rpartition('/')[2]}"}
+        wished = {"title": "Lunch", "options": ["a", "b", "c", "d"], "open": True}
+        wished["voters"] = ["ann", "bob", "cem"]
+        made = httpx.post(f"{urls[0]}/api/v1/polls", json=wished, headers=key).json()
+        path = f"/api/v1/polls/{made['poll']['slug']}"
+        with ThreadPoolExecutor() as pool:
+            for done in [pool.submit(vote_by_turns, urls, path, v) for v in made["voters"]]:
+                done.result()
+        boss = {"Authorization": f"Bearer {made['organiser']['token']}"}
+        for url in urls:
+            seen = httpx.get(f"{url}{path}", headers=boss).json()
+            assert seen["last_seq"] == 3 * (6 + 6)  # questions and votes, without a gap
+        policies = [decide(url, path, number, boss) for number, url in enumerate(urls, 1)]
+    with server(tmp_path, *arguments) as (link, _):
+        url = link.partition("/start/")[0]
+        ready(url)
+        policies.append(decide(url, path, 3, boss))
+    assert policies[0] == policies[1] == policies[2]
+
+
+def vote_by_turns(urls: list[str], path: str, voter: dict[str, str]) -> None:
+    """Answer all questions about four options, each at another server than the one before."""
+    mine = {"Authorization": f"Bearer {voter['token']}"}
+    said = ("left", "right") if voter["name"] == "ann" else ("right", "tie")
+    httpx.get(f"{urls[0]}{path}/question", headers=mine).raise_for_status()
+    for n in range(1, 7):
+        place = f"{urls[n % 2]}{path}/questions/{n}/vote"
+        httpx.put(place, json={"answer": said[n % 2]}, headers=mine).raise_for_status()
+
+
+def decide(url: str, path: str, number: int, boss: dict[str, str]) -> dict[str, float]:
+    """Draw a decision; return the policy that it was drawn from."""
+    answer = httpx.put(f"{url}{path}/decisions/{number}", headers=boss, timeout=120)
+    policy: dict[str, float] = answer.raise_for_status().json()["drawn"][0]["policy"]
+    return policy
 
 
 @pytest.mark.parametrize(
