@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -124,6 +125,15 @@ def test_what_is_wrong_is_said(run: Run, tmp_path: Path) -> None:
     secret, _ = made(run, "--secret")
     assert "secret" in run("export", secret, code=2)
     assert "too early" in run("decide", secret, code=2)
+
+
+def test_the_poll_of_make_serve_can_be_made(run: Run) -> None:
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text()
+    found = re.search(r"^POLL = (.*\\\n.*)$", makefile, re.MULTILINE)
+    assert found is not None
+    out = run("new", *shlex.split(found[1].replace("\\\n", " ")), "--db", "lunch.db")
+    assert out.startswith("made team-lunch-")
+    assert [out.count(f"/{kind}/") for kind in "ojv"] == [1, 1, 4]
 
 
 def test_libraries_that_are_missing_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

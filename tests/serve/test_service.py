@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from fairduel.serve import acts, views
+from fairduel.serve.ledger import Ledger
 from fairduel.serve.records import Change, Frame, Question, Vote
 from fairduel.serve.service import Room, Service
 from fairduel.serve.storage import Connection, Database, StorageError, open_database
@@ -186,7 +187,7 @@ def test_clocks_decide_nothing(
     """The same happens on a machine whose clock runs backwards."""
     ticks = itertools.count(2_000_000_000, -1000)
     backwards = SimpleNamespace(time=lambda: float(next(ticks)), monotonic=time.monotonic)
-    ledgers = []
+    ledgers: list[Ledger] = []
     for _ in range(2):
         service = start()
         room = new_room(service, frame(id=11 + len(ledgers)))
@@ -333,6 +334,28 @@ def test_votes_do_not_wait_for_the_learner(start: Callable[..., Service]) -> Non
     go.set()
     until(lambda: room.desk.current is not None)
     until(lambda: room.desk.current and room.desk.current.view.seq == room.ledger.seq)
+
+
+def test_one_slow_poll_does_not_slow_another(start: Callable[..., Service]) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def slow(wins: Any, **settings: Any) -> Any:
+        if wins.shape[1] == 5:
+            begun.set()
+            go.wait(30)
+        return advise(wins, **settings)
+
+    service = start(slow)
+    large, small = (new_room(service, frame([f"o{k}" for k in range(K)])) for K in (5, 3))
+    vote(service, large, 0, 2)
+    assert begun.wait(30)
+    decisions = [service.policy_soon(large) for _ in range(3)]
+    vote(service, small, 0, 3)
+    until(lambda: small.desk.seq == small.ledger.seq and not small.desk.busy)
+    assert service.policy_soon(small).result(20).view.seq == small.ledger.seq
+    assert large.desk.current is None
+    assert not any(decision.done() for decision in decisions)
+    go.set()
 
 
 def test_the_same_votes_are_computed_once_and_none_overtakes_another(
