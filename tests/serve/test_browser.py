@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
 from fairduel.serve import acts, draws
 from web import KEY, Made, Web, serving
@@ -288,6 +288,62 @@ def test_without_scripts_all_works(browser: Browser, web: Web) -> None:
         expect(ann.page.locator("button[value=left]")).to_be_visible()
 
 
+def press(control: Locator, key: str = "Enter") -> None:
+    """Go to a control by the tabulator alone when it is there, and press a key."""
+    control.wait_for()
+    for _ in range(60):
+        control.page.keyboard.press("Tab")
+        if control.evaluate("one => one === document.activeElement"):
+            control.page.keyboard.press(key)
+            return
+    raise AssertionError("the tabulator does not lead there")
+
+
+def test_without_scripts_keys_are_enough(browser: Browser, web: Web) -> None:
+    with (
+        Visit(browser, web, WIDE, java_script_enabled=False) as boss,
+        Visit(browser, web, PHONE, java_script_enabled=False) as ann,
+    ):
+        page = boss.page
+        page.goto(f"/start/{KEY}")
+        for name, text in (("Title", "Lunch"), ("Options, one a line", "a\nb\nc")):
+            press(page.get_by_label(name), "ArrowDown")
+            page.keyboard.type(text)
+        press(page.get_by_label("One link for everybody"), "Space")
+        press(page.get_by_label("whoever has little counts more"), "ArrowDown")
+        press(page.get_by_role("button", name="Make the poll"))
+        press(page.get_by_role("button", name="Open", exact=True))
+        expect(page.get_by_role("heading", level=1)).to_contain_text("(open)")
+        link = re.search(r"http\S+?/j/[\w-]+", page.content())
+        assert link is not None
+        ann.page.goto(link[0])
+        press(ann.page.get_by_label("Name"), "ArrowDown")
+        ann.page.keyboard.type("ann")
+        ann.page.keyboard.press("Enter")
+        for n in range(1, 4):
+            press(ann.page.locator("button[value=right]"))
+            expect(ann.page.get_by_text(f"{n} answered")).to_be_visible()
+        press(ann.page.get_by_role("button", name="Undo"))
+        press(ann.page.locator("button[value=skip]"))
+        expect(ann.page.get_by_text("3 answered")).to_be_visible()
+        press(ann.page.get_by_role("link", name="My answers"))
+        press(ann.page.locator("select").first, "ArrowDown")
+        press(ann.page.get_by_role("button", name="Change").first)
+        expect(ann.page.get_by_text("Your answer is stored")).to_be_visible()
+        press(page.get_by_role("link", name="Board"))
+        press(page.get_by_role("button", name="Decide now"))
+        expect(page.locator("ol.decisions > li")).to_have_count(1)
+        press(page.get_by_text("Cancel it").first)
+        press(page.get_by_label("Reason"), "ArrowDown")
+        page.keyboard.type("it rained")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("cancelled: it rained")).to_be_visible()
+        ann.page.reload()
+        press(ann.page.locator("summary"))
+        press(ann.page.get_by_role("button", name="Yes, delete all about me for ever"))
+        expect(ann.page.get_by_text("Nothing is kept about you")).to_be_visible()
+
+
 @pytest.fixture(scope="module")
 def busy(web: Web) -> Made:
     """A poll with long names, answers and a decision."""
@@ -319,17 +375,20 @@ def visit_page(visit: Visit, made: Made, page: str) -> Page:
         visit.page.goto(f"/start/{KEY}")
     elif page == "join":
         visit.page.goto(made.data["join"]["link"])
+    elif page == "done":
+        visit.page.goto("/done/forgotten")
     else:
         visit.page.goto(f"/p/{made.slug}{PAGES[page]}")
     return visit.page
 
 
-@pytest.mark.parametrize("page", [*PAGES, "new", "join"])
+@pytest.mark.parametrize("page", [*PAGES, "new", "join", "done"])
+@pytest.mark.parametrize("language", ["en", "de"])
 def test_pages_are_accessible_and_fit_narrow_screens(
-    browser: Browser, web: Web, busy: Made, page: str
+    browser: Browser, web: Web, busy: Made, page: str, language: str
 ) -> None:
     size = {"width": 320, "height": 640}
-    with Visit(browser, web, size) as somebody:
+    with Visit(browser, web, size, locale=language) as somebody:
         shown = visit_page(somebody, busy, page)
         assert shown.evaluate("document.documentElement.scrollWidth") == 320
         shown.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
@@ -362,6 +421,41 @@ def test_scripts_in_names_do_not_run(browser: Browser, web: Web) -> None:
         somebody.page.goto(made.data["organiser"]["link"])
         expect(somebody.page.get_by_text(nasty[1]).first).to_be_visible()
         assert asked == []
+
+
+INTRUDERS = {  # what gets into a page, and the rule that stops it
+    "<script>window.caught = 1</script>": "script-src-elem",
+    "<script src='https://evil.example/x.js'></script>": "script-src-elem",
+    "<button onclick='window.caught = 1'>x</button>": "script-src-attr",
+    "<p style='color: red'>x</p>": "style-src-attr",
+    "<img src='https://evil.example/x.png'>": "img-src",
+    "<iframe src='https://evil.example/'></iframe>": "frame-src",
+    "<form action='https://evil.example/'><button>x</button></form>": "form-action",
+    "<base href='https://evil.example/'>": "base-uri",
+}
+PUT_IN = """async (text) => {
+    const heard = new Promise((resolve) => {
+        setTimeout(resolve, 5000);
+        document.addEventListener("securitypolicyviolation",
+            (event) => resolve(event.effectiveDirective), { once: true });
+    });
+    const part = document.createRange().createContextualFragment(text);
+    const button = part.querySelector("button");
+    document.body.append(part);
+    button?.click();
+    return heard;
+}"""
+
+
+def test_what_gets_into_a_page_does_nothing(browser: Browser, web: Web, busy: Made) -> None:
+    visit = Visit(browser, web, PHONE)  # it has trouble, as it should
+    page = visit_page(visit, busy, "vote")
+    assert {text: page.evaluate(PUT_IN, text) for text in INTRUDERS} == INTRUDERS
+    assert page.evaluate("window.caught") is None
+    elsewhere = "fetch('https://evil.example/').then(() => 'sent', () => 'refused')"
+    assert page.evaluate(elsewhere) == "refused"
+    assert any("connect-src" in said for said in visit.trouble)
+    visit.context.close()
 
 
 def test_keys_do_not_disturb_typing(browser: Browser, web: Web) -> None:
