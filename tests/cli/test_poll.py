@@ -80,6 +80,18 @@ def test_a_poll_from_the_command_line(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "later.csv").read_text() == "user,left,right,winner\n"
 
 
+def test_a_poll_has_all_that_the_page_offers(run: Run, tmp_path: Path) -> None:
+    wishes = ["--prompt", "What now?", "--welfare", "egalitarian", "--live", "--repeats"]
+    slug, links = made(run, *wishes, "--hide-result", "--secret")
+    with (
+        serving(str(tmp_path / "fairduel.db")) as web,
+        web.client(links["Ann"].rpartition("/")[2]) as ann,
+    ):
+        poll = ann.get(f"/polls/{slug}").json()
+    assert (poll["prompt"], poll["welfare"], poll["mode"]) == ("What now?", "egalitarian", "live")
+    assert (poll["repeats"], poll["show_result"], poll["secret"]) == (True, False, True)
+
+
 def test_fairduel_fit_reads_what_is_exported(run: Run, tmp_path: Path) -> None:
     slug, links = made(run)
     with serving(str(tmp_path / "fairduel.db")) as web:

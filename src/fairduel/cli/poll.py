@@ -92,6 +92,12 @@ def new(
         bool,
         typer.Option("--live", help="Serve two options a decision; everybody compares them."),
     ] = False,
+    repeats: Annotated[
+        bool, typer.Option("--repeats", help="Let a pair come to a voter again.")
+    ] = False,
+    hide_result: Annotated[
+        bool, typer.Option("--hide-result", help="Show the result to the organiser only.")
+    ] = False,
     db: Database = FILE,
     base_url: BaseUrl = HERE,
     qr: Qr = False,
@@ -114,7 +120,12 @@ def new(
         voter or [],
         prompt=prompt,
         secret=secret,
-        settings=Settings(welfare=welfare, mode="live" if live else "poll"),
+        settings=Settings(
+            welfare=welfare,
+            repeats=repeats,
+            show_result=not hide_result,
+            mode="live" if live else "poll",
+        ),
         organiser=token,
         join=join or not voter,
         opened=True,
