@@ -125,6 +125,20 @@ def test_polls_outlive_a_kill_and_old_links_still_work(tmp_path: Path) -> None:
         assert httpx.get(f"{url}/start/{key}", follow_redirects=True).status_code == 200
 
 
+def test_heads_without_an_end_are_refused(tmp_path: Path) -> None:
+    chunked = b"POST /new HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with server(tmp_path) as (link, _):
+        url = link.partition("/start/")[0]
+        ready(url)
+        host, port = url.removeprefix("http://").split(":")
+        for start in (b"GET /", b"GET / HTTP/1.1\r\nX: ", chunked + b"0\r\nX: ", chunked + b"1;"):
+            with socket.create_connection((host, int(port)), 30) as line:
+                line.sendall(start)
+                with pytest.raises(OSError, match=r"reset|[Bb]roken|aborted"):
+                    line.sendall(b"x" * 30_000_000)
+        assert httpx.get(f"{url}/healthz", headers={"X": "x" * 20_000}).status_code == 200
+
+
 def test_several_processes_say_the_same_to_the_bit(tmp_path: Path, postgres: str) -> None:
     """With the package's own learner: two at a time, and one that is started later."""
     arguments = ("--db", postgres, "--vote-rate", "1000")

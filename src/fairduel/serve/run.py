@@ -25,6 +25,7 @@ from fairduel.serve.service import Service
 from fairduel.serve.storage import Database, StorageError, open_database
 
 KEEP_ALIVE = 75  # seconds: people think longer than the usual 5
+LARGEST_HEAD = 32 * 1024  # bytes of a request that are not its body
 _TOKEN = re.compile(r"/(o|v|j|start)/[^/?\s\"]+")
 
 
@@ -57,6 +58,7 @@ def serve(
         app = create_app(service, base_url=base_url, limits=Limits(votes_per_second))
         config = uvicorn.Config(
             app,
+            http=small_heads(),
             timeout_keep_alive=KEEP_ALIVE,
             timeout_graceful_shutdown=5,
             access_log=False,
@@ -72,6 +74,30 @@ def serve(
         with suppress(KeyboardInterrupt):  # raised again when all is done
             _server(config, app.state.site.stopped).run(sockets=[listening])
         say("stopped")
+
+
+def small_heads() -> Any:
+    """Return the protocol, which refuses requests with large heads before they are in memory."""
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+    class SmallHeads(HttpToolsProtocol):
+        _head = 0
+
+        def data_received(self, data: bytes) -> None:
+            self._head += len(data)
+            super().data_received(data)
+            if self._head > LARGEST_HEAD and not self.transport.is_closing():
+                self.send_400_response(f"the head of a request has {LARGEST_HEAD:,} bytes at most.")
+
+        def on_body(self, body: bytes) -> None:
+            self._head -= len(body)
+            super().on_body(body)
+
+        def on_message_complete(self) -> None:
+            self._head = 0
+            super().on_message_complete()
+
+    return SmallHeads
 
 
 def _server(config: Any, stopped: asyncio.Event) -> Any:
@@ -104,7 +130,7 @@ def check_base_url(url: str) -> None:
 
 def check_installed() -> None:
     """Say what to install if the libraries of the extra are missing."""
-    missing = [name for name in ("fastapi", "uvicorn", "segno") if not find_spec(name)]
+    missing = [name for name in ("fastapi", "httptools", "uvicorn", "segno") if not find_spec(name)]
     if missing:
         raise InputError(
             f"polls need {' and '.join(missing)}, which is not installed: "
