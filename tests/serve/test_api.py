@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from fairduel.serve.api import outline
 from fairduel.serve.draws import chance, commitment
 from fairduel.serve.storage import StorageError
 from fairduel.welfare import Egalitarian
+from fake_advice import advise
 from web import KEY, Made, Web, serving
 
 
@@ -240,6 +241,31 @@ def test_decisions_are_cancelled_with_a_reason(web: Web) -> None:
         cancelled = check(boss.patch(f"{made.path}/decisions/1", json={"reason": "it rained"}))
         assert (cancelled["cancelled_after"], cancelled["note"]) == (1, "it rained")
         assert check(boss.get(f"{made.path}/decisions")) == [cancelled]
+
+
+def test_an_impatient_organiser_keeps_no_other_poll_waiting(tmp_path: Path) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def slow(wins: Any, **settings: Any) -> Any:
+        if wins.shape[1] == 5:
+            begun.set()
+            go.wait(60)
+        return advise(wins, **settings)
+
+    with serving(str(tmp_path / "polls.db"), advise=slow) as web, ThreadPoolExecutor(8) as pool:
+        large, small = (web.poll(options=[f"o{k}" for k in range(count)]) for count in (5, 3))
+
+        def decide(made: Made) -> Any:
+            with made.organiser() as boss:
+                return check(boss.put(f"{made.path}/decisions/1"))
+
+        answers = [pool.submit(decide, large) for _ in range(6)]
+        assert begun.wait(30)
+        time.sleep(0.5)
+        assert decide(small)["number"] == 1
+        assert not any(answer.done() for answer in answers)
+        go.set()
+        assert len({answer.result()["drawn"][0]["draw"] for answer in answers}) == 1
 
 
 def test_it_is_too_early_until_most_have_said_enough(web: Web) -> None:

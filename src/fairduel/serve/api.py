@@ -514,14 +514,18 @@ async def create(site: Site, made: Frame) -> Room:
 
 
 async def draw(site: Site, who: Caller, number: int) -> Decision:
-    """Draw the decision of a number, from the policy as it is now."""
-    await site.fresh(who)
+    """Draw the decision of a number, from the policy as it is now.
+
+    One at a time: whoever asks again and again keeps no other poll from its decisions.
+    """
     room = who.room
-    if not 1 <= number <= len(room.ledger.frame.decisions):
-        site.access.count_plan(who)
-        known = await _unless_stopped(site, site.service.policy_soon(room))
-        act = partial(acts.decide, number=number, policies=known.sides, after_seq=known.view.seq)
-        await site.act(who, act)
+    async with room.deciding:
+        await site.fresh(who)
+        if not 1 <= number <= len(room.ledger.frame.decisions):
+            site.access.count_plan(who)
+            known = await _unless_stopped(site, site.service.policy_soon(room))
+            sides, seq = known.sides, known.view.seq
+            await site.act(who, partial(acts.decide, number=number, policies=sides, after_seq=seq))
     return room.ledger.frame.decisions[number - 1]
 
 

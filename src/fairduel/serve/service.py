@@ -7,6 +7,7 @@ them somebody talks to.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import queue
 import threading
@@ -49,6 +50,7 @@ class Room:
     desk: Desk
     lock: threading.Lock
     used: float = field(default_factory=time.monotonic)
+    deciding: asyncio.Lock = field(default_factory=asyncio.Lock)  # is held while one is drawn
 
     def worth(self, voter: int) -> Floats | None:
         """Return what the voter's answers are worth, as far as is known."""
