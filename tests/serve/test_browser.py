@@ -203,6 +203,24 @@ def test_who_joins_keeps_the_own_link_in_sight(browser: Browser, web: Web) -> No
         expect(dov.page.get_by_text("Your own link")).to_be_visible()
 
 
+def test_a_tab_does_not_become_somebody_else_s(browser: Browser, web: Web) -> None:
+    made = web.poll()
+    with Visit(browser, web, PHONE) as phone:
+        phone.page.goto(made.data["voters"][0]["link"])
+        other = phone.context.new_page()
+        other.goto(made.data["voters"][1]["link"])
+        with made.organiser() as boss:
+            boss.post(f"{made.path}/options", json={"names": ["rice"]}).raise_for_status()
+        phone.page.wait_for_timeout(1500)  # the page has looked again
+        expect(phone.page.get_by_text("You vote as ann.")).to_be_visible()
+        phone.trouble.clear()
+        phone.page.locator("button[value=left]").click()
+        expect(phone.page.get_by_role("heading", level=1)).to_contain_text("This page is ann's")
+        assert not web.service.room(made.slug).ledger.wins.any()
+        assert all("403" in said for said in phone.trouble)
+        phone.trouble.clear()
+
+
 def test_a_late_look_brings_nothing_back(browser: Browser, web: Web) -> None:
     made = web.poll()
     with Visit(browser, web, PHONE) as ann:

@@ -202,12 +202,53 @@ def test_people_join_by_one_link(web: Web, made: Made) -> None:
         page = dov.fill(f"{base}/join", name=" dov ")
         own = re.search(r"<code>(http\S+/v/\S+?)</code>", page)
         assert own is not None
-        again = dov.see(local(made.data["join"]["link"]))  # who comes back goes on
-        assert 'name="answer"' in again
+        again = dov.see(local(made.data["join"]["link"]))  # who comes back is asked
+        assert f'href="{base}">Go on as dov</a>' in again
+        assert 'name="name"' in again
         assert 'name="n" value="1"' in dov.see(base)
         assert own[1] in dov.see(f"{base}/mine")
         with Person(web) as elsewhere:
             assert 'name="n" value="1"' in elsewhere.see(local(own[1]))
+
+
+def test_two_people_share_a_browser(web: Web, made: Made, ann: Person) -> None:
+    """What is done on Ann's page, after Bob has opened his link in another tab."""
+    base, room = f"/p/{made.slug}", web.service.room(made.slug)
+    made.vote(0, 2)
+    made.vote(1, 2)
+    pages = {page: ann.see(f"{base}{page}") for page in ("", "/mine")}
+    assert "You vote as ann." in pages[""]
+    ann.see(local(made.data["voters"][1]["link"]))
+    before = room.ledger.seq
+    sent = set()
+    for page in pages.values():
+        for action, fields in re.findall(
+            r'<form method="post" action="([^"]+)"(.*?)</form>', page, re.S
+        ):
+            hidden = dict(re.findall(r'type="hidden" name="(\w+)" value="(\w+)"', fields))
+            said = ann.fill(action, 403, **hidden, answer="tie")
+            assert "This page is ann&#39;s, but this browser is now used by bob" in said
+            assert "Open your own link again" in said
+            sent.add(action.removeprefix(f"{base}/"))
+    assert sent == {"vote", "undo", "forget"}
+    assert room.ledger.seq == before
+    assert "You vote as bob." in ann.see(base)
+    ann.fill(f"{base}/vote", n=1, answer="tie", voter="bob")
+    assert room.ledger.sheets[1].answers[0] == "tie"
+
+
+def test_somebody_else_joins_in_the_same_browser(web: Web, made: Made) -> None:
+    link, base = local(made.data["join"]["link"]), f"/p/{made.slug}"
+    with Person(web) as phone:
+        assert "Go on as" not in phone.see(link)
+        phone.see(link)
+        phone.fill(f"{base}/join", name="dov")
+        page = phone.fill(f"{base}/join", 422, name="ann")
+        assert "Go on as dov" in page
+        assert "dov then needs the own link" in page
+        assert "You vote as eve." in phone.fill(f"{base}/join", name="eve")
+    names = [voter.name for voter in web.service.room(made.slug).ledger.frame.voters]
+    assert names[-2:] == ["dov", "eve"]
 
 
 def test_own_answers_are_seen_changed_and_forgotten(web: Web, made: Made, ann: Person) -> None:
