@@ -136,7 +136,7 @@ def test_what_is_wrong_is_said(run: Run, tmp_path: Path) -> None:
     assert "cannot write" in run("export", slug, "--out", "votes.txt", code=2)
     secret, _ = made(run, "--secret")
     assert "secret" in run("export", secret, code=2)
-    assert "too early" in run("decide", secret, code=2)
+    assert "invite at least five" in run("decide", secret, code=2)
 
 
 def test_the_poll_of_make_serve_can_be_made(run: Run) -> None:

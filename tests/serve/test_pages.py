@@ -553,6 +553,47 @@ def test_secret_polls_name_nobody_on_the_board(web: Web) -> None:
             boss.see(f"/p/{made.slug}/{file}", 403)
 
 
+def test_a_secret_poll_says_what_does_not_count(web: Web) -> None:
+    made = web.poll(voters=[f"p{d}" for d in range(5)], secret=True)
+    base = f"/p/{made.slug}"
+    with Person(web) as ann, Person(web) as boss:
+        page = ann.see(local(made.data["voters"][0]["link"]))
+        assert "What is secret?" in page
+        assert "the last ones are not counted" in page
+        boss.see(local(made.data["organiser"]["link"]))
+        for voter in range(5):
+            made.vote(voter, 6)
+        assert "The last answers" not in boss.see(f"{base}/board")
+        boss.fill(f"{base}/setup", act="closed")
+        made.settled()
+        page = boss.see(f"{base}/board")
+        assert "Answers: 25" in page  # and not 30: the last five are of one person
+        for page in (page, ann.see(f"{base}/result")):
+            assert "The last answers are not counted if" in page
+    with Person(web) as ann:
+        open_poll = web.poll()
+        assert "secret" not in ann.see(local(open_poll.data["voters"][0]["link"]))
+
+
+def test_a_secret_poll_of_few_people_says_that_it_shows_nothing(web: Web) -> None:
+    made = web.poll(voters=list("abcd"), secret=True)
+    base, said = f"/p/{made.slug}", "shows nothing of fewer than five people: invite at least five."
+    with Person(web) as boss, made.organiser() as program:
+        boss.see(f"/start/{KEY}")
+        assert "invite at least five" in boss.see("/new")
+        assert said in boss.see(local(made.data["organiser"]["link"]))
+        for voter in range(4):
+            made.vote(voter, 6)
+        page = boss.see(f"{base}/board")
+        assert said in page
+        assert "Fewer than five of" not in page
+        refused = program.put(f"{made.path}/decisions/1")
+        assert refused.status_code == 409
+        assert refused.json()["detail"] == f"a secret poll {said}"
+        assert said not in boss.fill(f"{base}/setup", act="add-voter", name="e")
+        assert "too early" in program.put(f"{made.path}/decisions/1").json()["detail"]
+
+
 @pytest.mark.parametrize(
     ("accepted", "language"),
     [

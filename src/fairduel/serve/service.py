@@ -175,6 +175,10 @@ class Service:
         known = self.advisor.compute(room.desk)
         if known is None and room.ledger.frame.poll.settings.live:
             known = self.advisor.compute_blank(room.desk)
+        if known is None and room.ledger.is_too_small:
+            raise Refused(
+                "a secret poll shows nothing of fewer than five people: invite at least five."
+            )
         if known is None:
             raise Refused("it is too early to say: more people have to answer first.")
         return known
