@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 
 import fake_advice
@@ -120,6 +121,23 @@ def test_new_links_replace_the_old(run: Run, tmp_path: Path) -> None:
                 assert client.get(f"/polls/{slug}/question").status_code == status
         with web.client(new["organiser"].rpartition("/")[2]) as boss:
             assert boss.get(f"/polls/{slug}/voters").status_code == 200
+
+
+def test_a_new_link_shows_no_answers_of_a_secret_poll(run: Run, tmp_path: Path) -> None:
+    slug, links = made(run, "--secret")
+    with serving(str(tmp_path / "fairduel.db")) as web:
+        with web.client(links["Ann"].rpartition("/")[2]) as client:
+            client.get(f"/polls/{slug}/question")
+            client.put(f"/polls/{slug}/questions/1/vote", json={"answer": "left"})
+        link = run("links", slug, "--renew", "--voter", "Ann").split()[1]
+        with web.client(link.rpartition("/")[2]) as client:
+            mine = client.get(f"/polls/{slug}/mine").json()
+        assert [one["answer"] for one in mine["answers"]] == [None]
+        assert mine["log"] == []
+        with httpx.Client(base_url=web.url, follow_redirects=True) as boss:
+            page = boss.get(f"/o/{links['organiser'].rpartition('/')[2]}").text
+        assert "has a new link from the command line" in page
+        assert "came by the link for everybody" not in page
 
 
 def test_what_is_wrong_is_said(run: Run, tmp_path: Path) -> None:

@@ -196,8 +196,8 @@ def links(
             service.submit(room, partial(acts.new_links, organiser=token)).result()
             _print_links(room, token, base_url, qr)
         else:
-            position = _find(room, voter).position
-            service.submit(room, partial(acts.reissue, voter=position, token=token)).result()
+            act = partial(acts.reissue, token=token, nonce=acts.new_token())
+            service.submit(room, partial(act, voter=_find(room, voter).position)).result()
             _print_link(voter, f"{base_url.rstrip('/')}/v/{token}", qr)
 
 

@@ -320,8 +320,11 @@ def add_voter(ledger: Ledger, name: str, token: str, nonce: str = "") -> Change:
     return Change((Event("voter", {"added": added.position}),), voters=(added,))
 
 
-def reissue(ledger: Ledger, voter: int, token: str, nonce: str = "") -> Change:
-    """Give a voter a new link. The old one opens nothing from now on."""
+def reissue(ledger: Ledger, voter: int, token: str, nonce: str) -> Change:
+    """Give a voter a new link. The old one opens nothing from now on.
+
+    With a nonce, since whoever makes the link knows it, and a secret poll has to know that.
+    """
     changed = dataclasses.replace(_voter(ledger, voter), token_hash=hashed(token), nonce=nonce)
     return Change((Event("reissued", {"voter": voter}),), voters=(changed,))
 

@@ -607,6 +607,7 @@ async def _setup(
             "position": v.position,
             "name": v.name,
             "hasty": hasty.get(v.position, 0),
+            "joined": not v.nonce,
             **(_link(request, site, who, "v", v) or {}),
         }
         for v in frame.voters
