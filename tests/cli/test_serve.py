@@ -104,6 +104,23 @@ def test_it_ends_at_once_while_kernels_are_compiled(
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_links_of_a_server_for_all_work_and_are_handed_out(tmp_path: Path, host: str) -> None:
+    if host == "::" and not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    with server(tmp_path, "--host", host) as (link, _):
+        url, _, key = link.partition("/start/")
+        ready(url)
+        here = f"http://127.0.0.1:{urlsplit(url).port}"
+        with httpx.Client(base_url=here, follow_redirects=True) as boss:
+            boss.headers["Sec-Fetch-Site"] = "same-origin"
+            boss.get(f"/start/{key}")
+            page = boss.post("/new", data={"title": "Lunch", "options": "a\nb"}).text
+    assert f"<code>{url}/j/" in page
+    assert here not in page
+    assert "Only this machine" not in page
+
+
 def test_polls_outlive_a_kill_and_old_links_still_work(tmp_path: Path) -> None:
     with server(tmp_path, "--db", "lunch.db") as (link, process):
         url, _, key = link.partition("/start/")
@@ -216,5 +233,6 @@ def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert cli.run(["serve", "--db", str(tmp_path / "x.db"), "--port", port]) == 2
-    assert f"port {port}" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert f"port {port}: Address already in use: give" in error
     assert os.listdir(tmp_path) == []

@@ -566,9 +566,9 @@ def test_a_secret_poll_says_what_does_not_count(web: Web) -> None:
         assert "The last answers" not in boss.see(f"{base}/board")
         boss.fill(f"{base}/setup", act="closed")
         made.settled()
-        page = boss.see(f"{base}/board")
-        assert "Answers: 25" in page  # and not 30: the last five are of one person
-        for page in (page, ann.see(f"{base}/result")):
+        board = boss.see(f"{base}/board")
+        assert "Answers: 25" in board  # and not 30: the last five are of one person
+        for page in (board, ann.see(f"{base}/result")):
             assert "The last answers are not counted if" in page
     with Person(web) as ann:
         open_poll = web.poll()

@@ -27,6 +27,7 @@ _T = TypeVar("_T")
 PULSE = 15.0  # seconds between signs of life in a stream of events
 CALM = 0.3  # seconds between events at least
 PAGE = 1000  # votes
+LOOPBACK = ("127.0.0.1", "::1", "localhost")  # where only this machine reaches a server
 
 
 class Csv(PlainTextResponse):
@@ -75,6 +76,7 @@ class Site:
     access: Access
     service: Service
     base_url: str | None  # how the outside reaches it; default: as the request does
+    lan_url: str | None  # how others on the network do, if they can
     stopped: asyncio.Event
 
     async def act(self, who: Caller, act: Act) -> None:
@@ -88,7 +90,9 @@ class Site:
 
     def link(self, request: Request, kind: str, token: str) -> str:
         """Return the address to hand out: o for organisers, v for voters, j for everybody."""
-        return f"{self.base_url or str(request.base_url).rstrip('/')}/{kind}/{token}"
+        alone = request.url.hostname in LOOPBACK
+        outside = self.base_url or (alone and self.lan_url) or str(request.base_url).rstrip("/")
+        return f"{outside}/{kind}/{token}"
 
 
 async def site_of(request: Request) -> Site:

@@ -28,11 +28,16 @@ _LOG = logging.getLogger("fairduel.serve")
 
 
 def create_app(
-    service: Service, *, base_url: str | None = None, limits: Limits | None = None
+    service: Service,
+    *,
+    base_url: str | None = None,
+    lan_url: str | None = None,
+    limits: Limits | None = None,
 ) -> FastAPI:
     """Return the application of a service, which it starts and stops.
 
-    base_url: how the outside reaches the server; default: as each request does.
+    base_url: how the outside reaches the server; default: as each request does. lan_url: how
+    others on the network reach it; links that are shown on this machine begin with that.
     """
     stopped = asyncio.Event()
 
@@ -53,7 +58,7 @@ def create_app(
         redoc_url=None,
     )
     access = Access(service, limits or Limits())
-    app.state.site = api.Site(access, service, base_url and base_url.rstrip("/"), stopped)
+    app.state.site = api.Site(access, service, base_url and base_url.rstrip("/"), lan_url, stopped)
     app.include_router(api.api)
     # Pages are sent as they are: how short one with a token gets could tell what is in it.
     app.mount("/static", GZipMiddleware(_Static(directory=pages.FOLDER / "static")))

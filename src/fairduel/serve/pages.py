@@ -622,7 +622,7 @@ async def _setup(
         "options": frame.options,
         "given": given or {},
         "own_link": own_link,
-        "only_here": urlsplit(own_link).hostname in ("127.0.0.1", "::1", "localhost"),
+        "only_here": urlsplit(own_link).hostname in api.LOOPBACK,
     }
     return render(request, "setup.html", status, **values, **common)
 

@@ -55,7 +55,13 @@ def serve(
         service = Service(ready(where, confirmed=migrate), learner)
         key = new_token()
         service.add_key(key)
-        app = create_app(service, base_url=base_url, limits=Limits(votes_per_second))
+        own_url = outside(base_url, listening)
+        app = create_app(
+            service,
+            base_url=base_url,
+            lan_url=own_url if is_everywhere(listening) else None,
+            limits=Limits(votes_per_second),
+        )
         config = uvicorn.Config(
             app,
             http=small_heads(),
@@ -66,7 +72,7 @@ def serve(
         )
         mask_tokens(logging.getLogger("uvicorn.error"), logging.getLogger("uvicorn.access"))
         threading.Thread(target=warm, name="fairduel-warm", daemon=True).start()
-        say(f"open {outside(base_url, listening)}/start/{key} to make a poll; Ctrl-C stops")
+        say(f"open {own_url}/start/{key} to make a poll; Ctrl-C stops")
         if base_url is None and listening.getsockname()[0] in ("127.0.0.1", "::1"):
             say("only this machine can open it; --host 0.0.0.0 lets others on the network do so")
         # Ctrl-C may come before the server has begun to wait for anything.
@@ -184,10 +190,12 @@ def listen(host: str, port: int) -> socket.socket:
     """Take a port, which is an error now rather than later."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=2048)
+        both = host == "::" and socket.has_dualstack_ipv6()  # the link may be one of IPv4
+        return socket.create_server((host, port), family=family, backlog=2048, dualstack_ipv6=both)
     except OSError as error:
+        why = str(error.strerror).partition(" (while")[0]  # the rest is an address in Python
         raise InputError(
-            f"cannot listen at {host} port {port}: {error.strerror}: give another --host or --port."
+            f"cannot listen at {host} port {port}: {why}: give another --host or --port."
         ) from error
 
 
@@ -196,9 +204,13 @@ def outside(base_url: str | None, listening: socket.socket) -> str:
     if base_url is not None:
         return base_url.rstrip("/")
     host, port = listening.getsockname()[:2]
-    everywhere = host in ("0.0.0.0", "::")  # noqa: S104 - it was asked for
-    shown = _own_address() if everywhere else host
+    shown = _own_address() if is_everywhere(listening) else host
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+
+
+def is_everywhere(listening: socket.socket) -> bool:
+    """Return whether a server listens at all addresses of this machine."""
+    return listening.getsockname()[0] in ("0.0.0.0", "::")  # noqa: S104 - it was asked for
 
 
 def _own_address() -> str:
