@@ -168,7 +168,9 @@ def test_the_poll_of_make_serve_can_be_made(run: Run) -> None:
 
 def test_libraries_that_are_missing_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "find_spec", lambda name: None if name == "segno" else object())
-    assert "polls need segno" in run("open", "lunch", code=2)
+    said = run("open", "lunch", code=2)
+    assert "polls need segno" in said
+    assert "pip install 'fairduel[serve]', or in a checkout '.[serve]'" in said
     assert cli.run(["serve", "--port", "0"]) == 2
 
 

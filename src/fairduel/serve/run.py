@@ -126,12 +126,16 @@ def check_base_url(url: str) -> None:
     """Refuse what is no address of a server."""
     try:
         parts = urlsplit(url)
-        plain = not (parts.query or parts.fragment or url.split() != [url])
+        plain = not (parts.query or parts.fragment or url.split() != [url]) and parts.port != 0
         right = parts.scheme in ("http", "https") and parts.hostname is not None and plain
-    except ValueError:
+    except ValueError:  # also of a port that cannot be
         right = False
     if not right:
         raise InputError(f"the base URL is {url!r}: give one like https://polls.example.")
+    if parts.path not in ("", "/"):
+        raise InputError(
+            f"the base URL {url!r} has a path, and polls need a host alone: leave {parts.path!r} out."
+        )
 
 
 def check_installed() -> None:
@@ -140,7 +144,7 @@ def check_installed() -> None:
     if missing:
         raise InputError(
             f"polls need {' and '.join(missing)}, which is not installed: "
-            "pip install 'fairduel[serve]'."
+            "pip install 'fairduel[serve]', or in a checkout '.[serve]'."
         )
 
 
