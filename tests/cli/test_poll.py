@@ -61,7 +61,7 @@ def test_a_poll_from_the_command_line(run: Run, tmp_path: Path) -> None:
         client.close()
     assert "open" in run("open", slug)
     assert re.fullmatch(r"decision 1: (curry|pizza|soup)\n", run("decide", slug))
-    assert "when a poll is closed" in run("check", slug, code=1)
+    assert "1 decisions is not among those published: close the poll" in run("check", slug, code=1)
     run("decide", slug)
     run("close", slug)
     assert run("list").split() == [slug, "closed", "2", "Lunch"]
@@ -69,6 +69,7 @@ def test_a_poll_from_the_command_line(run: Run, tmp_path: Path) -> None:
     run("export", slug)
     lines = (tmp_path / "votes.csv").read_text().splitlines()
     assert [line.split(",")[0] for line in lines] == ["user", "Ann", "Ann", "Ann"]
+    assert "there is a file 'votes.csv' already" in run("export", slug, code=2)
     run("export", slug, "--out", "votes.json")
     assert [vote["user"] for vote in json.loads((tmp_path / "votes.json").read_text())] == [
         "Ann"
@@ -138,6 +139,13 @@ def test_a_new_link_shows_no_answers_of_a_secret_poll(run: Run, tmp_path: Path) 
             page = boss.get(f"/o/{links['organiser'].rpartition('/')[2]}").text
         assert "has a new link from the command line" in page
         assert "came by the link for everybody" not in page
+
+
+def test_a_decision_without_answers_says_so(run: Run) -> None:
+    slug, _ = made(run)
+    first, second = run("decide", slug).splitlines()
+    assert first.startswith("decision 1: ")
+    assert second == "nobody has answered yet, so all options had the same share"
 
 
 def test_what_is_wrong_is_said(run: Run, tmp_path: Path) -> None:

@@ -214,6 +214,8 @@ def decide(slug: Slug, db: Database = FILE) -> None:
         drawn = dict.fromkeys(room.ledger.frame.decisions[number - 1].options)
         names = [room.ledger.frame.options[k].name for k in drawn]
         sys.stdout.write(f"decision {number}: {' and '.join(names)}\n")
+        if not known.view.answers.any():
+            sys.stdout.write("nobody has answered yet, so all options had the same share\n")
 
 
 @poll.command(cls=Command)
@@ -235,7 +237,10 @@ def export(
     """Write the answers that count to a file, which `fairduel fit` reads."""
     from fairduel.serve import api, views
 
-    out = out or Path("session.json" if session else "votes.csv")
+    usual = Path("session.json" if session else "votes.csv")
+    if out is None and usual.exists():
+        raise InputError(f"there is a file {str(usual)!r} already: give a name with --out.")
+    out = out or usual
     check_output(out, (".json",) if session else (".csv", ".json"))
     with _room(db, slug) as (_, room):
         api.check_may_export(room)
@@ -272,7 +277,8 @@ def check(slug: Slug, db: Database = FILE) -> None:
         frame, seeds = room.ledger.frame, room.ledger.seeds
     found = draws.problems(frame.decisions, seeds, frame.poll.settings.draw)
     if found:
-        raise typer.Exit(fail(f"{'; '.join(found)}.", 1))
+        hint = "" if frame.poll.state == "closed" else ": close the poll, which publishes it"
+        raise typer.Exit(fail(f"{'; '.join(found)}{hint}.", 1))
     count = len(frame.decisions)
     sys.stdout.write(f"{count} {'decision' if count == 1 else 'decisions'}, all as drawn\n")
 

@@ -134,7 +134,8 @@ def check_base_url(url: str) -> None:
         raise InputError(f"the base URL is {url!r}: give one like https://polls.example.")
     if parts.path not in ("", "/"):
         raise InputError(
-            f"the base URL {url!r} has a path, and polls need a host alone: leave {parts.path!r} out."
+            f"the base URL {url!r} has a path, and polls need a host alone: leave "
+            f"{parts.path!r} out."
         )
 
 
