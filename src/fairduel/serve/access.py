@@ -108,7 +108,7 @@ class Access:
     async def caller(self, token: str | None, slug: str, *roles: str) -> Caller:
         """Return who has a token, if their role is one of these."""
         if not token:
-            raise Refused("this needs a link of the poll: open yours, or give its token.", 401)
+            raise Refused("this needs a link of the poll: open yours.", 401)
         place = await self._place(token)
         if place is None:
             raise Refused("this link is not valid, or no longer: ask for a new one.", 401)

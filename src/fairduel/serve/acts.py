@@ -311,7 +311,15 @@ def add_voter(ledger: Ledger, name: str, token: str, nonce: str = "") -> Change:
     """Add a voter; without a nonce one who has come by the link for everybody."""
     old = ledger.frame.voters
     _check_running(ledger)
-    _voters([*(voter.name for voter in old if voter.state == "active"), name])
+    there = [voter.name for voter in old if voter.state == "active"]
+    if not nonce and comparable(name) in map(comparable, there):
+        raise Refused(
+            "the name {name!r} is taken: if it is yours, ask the organiser for your link, else "
+            "add a surname.",
+            422,
+            name=name,
+        )
+    _voters([*there, name])
     if len(old) >= MOST_VOTERS:
         raise Refused(
             "the poll has {most} voters, and that is as many as it can have.", most=MOST_VOTERS

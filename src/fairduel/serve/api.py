@@ -108,7 +108,11 @@ def holder(*roles: str) -> Callable[..., Awaitable[Caller]]:
     """Return what finds the caller by the token, if their role is one of these."""
 
     async def find(slug: str, site: Here, token: Credentials) -> Caller:
-        return await site.access.caller(token.credentials if token else None, slug, *roles)
+        if token is None:
+            raise Refused(
+                "this needs the token of a link of the poll: send it as a bearer token.", 401
+            )
+        return await site.access.caller(token.credentials, slug, *roles)
 
     return find
 

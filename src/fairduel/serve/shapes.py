@@ -202,7 +202,11 @@ class MyVote(BaseModel):
 
 
 class Mine(BaseModel):
-    """All that is kept of a voter, and what they get. log: empty if answers are not shown."""
+    """All that is kept of a voter, and what they get. log: empty if answers are not shown.
+
+    gain: null if it is too early to say, if it has not been computed yet since the server was
+    started, or if it is not shown to this voter.
+    """
 
     name: str
     answers: list[MyAnswer]
