@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -219,6 +220,18 @@ def test_a_tab_does_not_become_somebody_else_s(browser: Browser, web: Web) -> No
         assert not web.service.room(made.slug).ledger.wins.any()
         assert all("403" in said for said in phone.trouble)
         phone.trouble.clear()
+
+
+def test_the_board_says_when_the_server_is_gone(browser: Browser, tmp_path: Path) -> None:
+    with serving(str(tmp_path / "polls.db")) as web:
+        made = web.poll()
+        visit = Visit(browser, web, PHONE)
+        visit.page.goto(made.data["organiser"]["link"])
+        visit.page.get_by_role("link", name="Board").click()
+        expect(visit.page.get_by_text("The server does not answer")).to_be_hidden()
+        visit.page.wait_for_timeout(500)  # the page follows the poll
+    expect(visit.page.get_by_text("The server does not answer")).to_be_visible(timeout=20_000)
+    visit.context.close()
 
 
 def test_a_late_look_brings_nothing_back(browser: Browser, web: Web) -> None:

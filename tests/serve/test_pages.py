@@ -15,7 +15,7 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute
 
-from fairduel.serve import messages
+from fairduel.serve import draws, messages
 from fairduel.serve.access import Limits
 from fairduel.serve.pages import FOLDER, pages
 from fake_advice import advise
@@ -193,10 +193,10 @@ def test_people_join_by_one_link(web: Web, made: Made) -> None:
         assert "Lunch" in page
         base = f"/p/{made.slug}"
         page = dov.fill(f"{base}/join", 422, name="ann")
-        assert "The name &#39;ann&#39; is taken" in page
+        assert "The name &#39;ann&#39; is taken: if it is yours, ask the organiser" in page
         assert 'value="ann"' in page
         page = dov.fill(f"{base}/join?lang=de", 422, name="ann")
-        assert "Den Namen &#39;ann&#39; gibt es schon: bitte einen anderen nehmen." in page
+        assert "Den Namen &#39;ann&#39; gibt es schon: ist es deiner, dann frag" in page
         page = dov.fill(f"{base}/join?lang=en", 422, name=" ")
         assert "The name is empty" in page  # and not how many there are
         page = dov.fill(f"{base}/join", name=" dov ")
@@ -261,6 +261,7 @@ def test_own_answers_are_seen_changed_and_forgotten(web: Web, made: Made, ann: P
     page = ann.see(f"{base}/mine")
     assert page.count("<select") == 6
     assert "of what your favourite every time would give you" in page
+    assert "That is not sure yet" in page  # the range is wide
     page = ann.fill(f"{base}/vote", n=2, answer="tie", back="mine")
     assert page.count('value="tie" selected') == 1
     assert f'href="{base}/mine.json"' in page
@@ -297,13 +298,56 @@ def test_the_board_and_the_result(made: Made, ann: Person, boss: Person) -> None
     assert page.count('class="bar"') == 4 + 2
     assert "These shares keep about 90 % of the best possible (80–95 %)." in page
     assert "Ten more answers from everybody would add about 2 points." in page
-    assert re.search(r"<td>\d+–\d+ %<svg", page)  # what ann gets
+    assert re.search(r"<td>\d+ % \(\d+–\d+ %\)<svg", page)  # what ann gets
     assert "%</td>" in ann.see(f"{base}/result")
     files = re.findall(rf'href="{base}/([a-z.]+(?:csv|json))"', page)
     assert files == ["votes.csv", "votes.json", "session.json"]
     assert "user,left,right,winner" in boss.see(f"{base}/votes.csv")
     assert len(json.loads(boss.see(f"{base}/votes.json"))) == 12
     assert json.loads(boss.see(f"{base}/session.json"))["users"]
+
+
+def test_the_board_tells_who_could_not_say_from_who_is_silent(made: Made, boss: Person) -> None:
+    base = f"/p/{made.slug}"
+    made.vote(0, 6)
+    made.vote(1, 3, "skip")
+    made.settled()
+    rows = re.findall(
+        r'<tr><th scope="row">(\w+)</th>(.*?)</tr>', boss.see(f"{base}/board?anyway=1")
+    )
+    people = {name: re.sub(r"<.*?>", " ", cells).split() for name, cells in rows}
+    assert re.match(r"6 \d+ % \(\d+–\d+ %\) likes", " ".join(people["ann"]))
+    assert people["bob"][0] == "0"
+    assert people["bob"][-2:] == ["say”:", "3"]
+    assert " ".join(people["cem"]) == "0 no answer yet"
+
+
+def test_the_largest_share_comes_first(made: Made, boss: Person) -> None:
+    for voter in range(3):
+        made.vote(voter, 6)
+    made.settled()
+    page = boss.see(f"/p/{made.slug}/board")
+    shares = [int(share) for share in re.findall(r'class="number">(\d+) %</td>', page)]
+    assert len(shares) == 4
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_the_hash_of_every_seed_is_shown(web: Web, made: Made, boss: Person) -> None:
+    base, room = f"/p/{made.slug}", web.service.room(made.slug)
+    first = draws.commitment(room.ledger.frame.poll.seed)
+    assert first in boss.see(f"{base}/board")
+    for number in (1, 2):
+        boss.fill(f"{base}/decide", number=number)
+        boss.fill(f"{base}/setup", act="closed")
+        boss.fill(f"{base}/setup", act="open")
+    page = boss.see(f"{base}/board")
+    seeds = room.ledger.seeds
+    assert len(seeds) == 2
+    assert first == draws.commitment(seeds[0])
+    for seed in seeds:
+        assert f"{seed}; its SHA-256: {draws.commitment(seed)}" in page
+    assert room.ledger.frame.poll.seed not in page
+    assert draws.commitment(room.ledger.frame.poll.seed) in page
 
 
 def test_shares_that_are_still_computed_are_said_to_be(tmp_path: Path) -> None:

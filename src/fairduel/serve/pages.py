@@ -485,6 +485,12 @@ def _decisions(ledger: Ledger) -> list[dict[str, Any]]:
     ]
 
 
+def _seeds(ledger: Ledger) -> dict[str, str]:
+    """Return the seeds of a poll by their hashes; of one that is not published yet nothing."""
+    published = {draws.commitment(seed): seed for seed in ledger.seeds}
+    return {draws.commitment(ledger.frame.poll.seed): "", **published}
+
+
 def _result(request: Request, who: Caller, here: str, anyway: bool) -> Response:
     ledger = who.room.ledger
     common = frame_of(who, here)
@@ -493,8 +499,7 @@ def _result(request: Request, who: Caller, here: str, anyway: bool) -> Response:
         f"{here}.html",
         shown=views.standing(who.room, anyway=anyway),
         made=_decisions(ledger),
-        commitment=draws.commitment(ledger.frame.poll.seed),
-        seeds=ledger.seeds,
+        seeds=_seeds(ledger),
         anyway=anyway,
         stream=f"{common['base']}/stream",
         news=api.summary(who.room)[1],

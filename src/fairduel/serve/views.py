@@ -44,11 +44,15 @@ class Gain:
 
 @dataclass(frozen=True)
 class Person:
-    """A voter, with the number of answers and what they get, as far as that may be shown."""
+    """A voter, with the number of answers and what they get, as far as that may be shown.
+
+    skipped: how often they could not say, which is no answer.
+    """
 
     position: int
     name: str
     answers: int | None
+    skipped: int | None
     gain: Gain | None
 
 
@@ -72,6 +76,11 @@ class Standing:
     missing: int
     decisions: int
     computing: bool  # whether the shares are still to come
+
+    @property
+    def ranked(self) -> list[Share]:
+        """The options, that with the largest share first."""
+        return sorted(self.shares, key=lambda option: -(option.share or 0.0))
 
 
 @dataclass(frozen=True)
@@ -115,6 +124,7 @@ def standing(room: Room, *, anyway: bool = False) -> Standing:
                 voter.position,
                 voter.name,
                 None if frame.poll.secret else int(counts.get(voter.position, 0)),
+                None if frame.poll.secret else ledger.sheets[voter.position].answers.count("skip"),
                 gains.get(voter.position),
             )
             for voter in frame.voters

@@ -71,6 +71,14 @@
     if (!source) { return; }
     source.addEventListener("message", (event) => { news = event.data; look(); });
     source.addEventListener("error", (event) => { if (event.target.readyState === 2) { gone(); } });
+    source.addEventListener("error", () => { setTimeout(lose, 4000); });
+    source.addEventListener("open", lose);
+  }
+
+  // The board says when it is out of date; the stream connects again by itself.
+  function lose() {
+    const note = document.querySelector("#lost");
+    if (note && source) { note.hidden = source.readyState === 1; }
   }
 
   // The stream has been refused: perhaps the link opens nothing any more, and the page says so.
