@@ -42,6 +42,8 @@ demo: setup
 
 serve: setup # the links are shown when the poll is made: make clean forgets it
 	test -e lunch.db || $(BIN)/fairduel poll new $(POLL) --db lunch.db
+	@echo "new links for the poll: $(BIN)/fairduel poll links --renew --db lunch.db NAME, as listed here:"
+	@$(BIN)/fairduel poll list --db lunch.db
 	$(BIN)/fairduel serve --db lunch.db
 
 test: setup

@@ -51,14 +51,18 @@ def run_server(where: str, port: int, key: str, learning: bool) -> None:
 
     from fairduel.serve.access import Limits
     from fairduel.serve.app import create_app
-    from fairduel.serve.run import KEEP_ALIVE, learner, listen, ready
+    from fairduel.serve.run import KEEP_ALIVE, learner, listen, ready, small_heads
     from fairduel.serve.service import Service
 
     service = Service(ready(where), learner if learning else no_advice)
     service.add_key(key)
     app = create_app(service, limits=Limits(1e9, 1e9))
     config = uvicorn.Config(
-        app, access_log=False, log_level="critical", timeout_keep_alive=KEEP_ALIVE
+        app,
+        http=small_heads(),
+        access_log=False,
+        log_level="critical",
+        timeout_keep_alive=KEEP_ALIVE,
     )
     uvicorn.Server(config).run(sockets=[listen("127.0.0.1", port)])
 

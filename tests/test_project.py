@@ -6,11 +6,13 @@ import re
 import subprocess
 import sys
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from flit_core.buildapi import build_wheel
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -169,5 +171,13 @@ def test_import_loads_nothing_heavy() -> None:
     assert run.stdout == "[]\n"
 
 
-def test_types_are_shipped() -> None:
-    assert Path(fairduel.__file__).with_name("py.typed").exists()
+def test_all_files_of_the_package_are_in_the_wheel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    with zipfile.ZipFile(tmp_path / build_wheel(str(tmp_path))) as wheel:
+        shipped = set(wheel.namelist())
+    source = ROOT / "src"
+    files = (path for path in committed_files() if path.is_relative_to(source))
+    package = {path.relative_to(source).as_posix() for path in files}
+    assert {"fairduel/py.typed", "fairduel/serve/static/poll.js"} <= package <= shipped

@@ -442,7 +442,7 @@ def test_a_forgotten_voter_leaves_a_place_and_nothing_else() -> None:
 def test_a_lost_link_is_replaced() -> None:
     table = Table(frame())
     old = table.ledger.frame.voters[0]
-    table.write(acts.reissue(table.ledger, 0, "new"))
+    table.write(acts.reissue(table.ledger, 0, "new", "nonce"))
     new = table.ledger.frame.voters[0]
     assert new.token_hash == acts.hashed("new") != old.token_hash
     assert new.name == old.name
@@ -464,7 +464,7 @@ def test_a_lost_link_is_replaced() -> None:
         ("add_options", (["x" * 121],), "at most 120", 422),
         ("add_voter", ("ann", "t"), "'ann' is taken", 422),
         ("add_voter", ("a\u202eb", "t"), "cannot be seen", 422),
-        ("reissue", (7, "t"), "no voter 7", 404),
+        ("reissue", (7, "t", "n"), "no voter 7", 404),
         ("remove", (-1,), "no voter -1", 404),
         ("forget", (3,), "no voter 3", 404),
         ("cancel", (1, "x"), "no decision 1", 404),

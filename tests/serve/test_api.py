@@ -5,6 +5,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from fairduel.serve import acts
 from fairduel.serve.access import Limits
 from fairduel.serve.api import outline
 from fairduel.serve.draws import chance, commitment
+from fairduel.serve.storage import StorageError
 from fairduel.welfare import Egalitarian
+from fake_advice import advise
 from web import KEY, Made, Web, serving
 
 
@@ -54,7 +57,7 @@ def test_a_poll_from_the_start_to_the_check(web: Web, place: str) -> None:
             made.vote(voter, 6)
         made.settled()
         policy = check(boss.get(f"{made.path}/policy"))
-        assert policy["answers"] == 18
+        assert (policy["answers"], policy["missing"]) == (18, 0)
         assert not policy["early"]
         assert sum(share["share"] for share in policy["shares"]) == pytest.approx(1)
         decision = check(boss.put(f"{made.path}/decisions/1"))
@@ -149,6 +152,21 @@ def test_the_table_of_votes_is_read_by_fairduel(web: Web, tmp_path: Path) -> Non
     assert ballots.wins().sum() == 5
 
 
+def test_answers_about_what_was_taken_out_are_not_exported(web: Web, tmp_path: Path) -> None:
+    made = web.poll()
+    for voter in range(2):
+        made.vote(voter, 6)
+    with made.organiser() as boss:
+        check(boss.patch(f"{made.path}/options/1", json={"state": "retired"}))
+        for name in ("votes.csv", "votes.json"):
+            file = tmp_path / name
+            file.write_bytes(boss.get(f"{made.path}/{name}").content)
+            ballots = read_votes(file)
+            assert set(ballots.options) == {"curry", "soup", "salad"}
+            assert ballots.wins().sum() == 6  # as the board counts
+        assert check(boss.get(f"{made.path}/policy"))["answers"] == 6
+
+
 def test_a_session_goes_on_with_the_poll_s_own_welfare(web: Web, tmp_path: Path) -> None:
     made = web.poll(welfare="egalitarian")
     made.vote(0, 2)
@@ -223,6 +241,31 @@ def test_decisions_are_cancelled_with_a_reason(web: Web) -> None:
         cancelled = check(boss.patch(f"{made.path}/decisions/1", json={"reason": "it rained"}))
         assert (cancelled["cancelled_after"], cancelled["note"]) == (1, "it rained")
         assert check(boss.get(f"{made.path}/decisions")) == [cancelled]
+
+
+def test_an_impatient_organiser_keeps_no_other_poll_waiting(tmp_path: Path) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def slow(wins: Any, **settings: Any) -> Any:
+        if wins.shape[1] == 5:
+            begun.set()
+            go.wait(60)
+        return advise(wins, **settings)
+
+    with serving(str(tmp_path / "polls.db"), advise=slow) as web, ThreadPoolExecutor(8) as pool:
+        large, small = (web.poll(options=[f"o{k}" for k in range(count)]) for count in (5, 3))
+
+        def decide(made: Made) -> Any:
+            with made.organiser() as boss:
+                return check(boss.put(f"{made.path}/decisions/1"))
+
+        answers = [pool.submit(decide, large) for _ in range(6)]
+        assert begun.wait(30)
+        time.sleep(0.5)
+        assert decide(small)["number"] == 1
+        assert not any(answer.done() for answer in answers)
+        go.set()
+        assert len({answer.result()["drawn"][0]["draw"] for answer in answers}) == 1
 
 
 def test_it_is_too_early_until_most_have_said_enough(web: Web) -> None:
@@ -385,7 +428,7 @@ def test_a_secret_poll_shows_no_individual(web: Web) -> None:
         made.vote(4, 4)
         made.settled()
         shown = check(boss.get(f"{made.path}/policy", params={"anyway": True}))
-        assert shown["answering"] == 5
+        assert (shown["answering"], shown["missing"]) == (5, 0)
         assert None not in {share["share"] for share in shown["shares"]}
         made.vote(5, 6)  # one more person changes nothing that can be seen
         made.settled()
@@ -409,15 +452,16 @@ def test_the_organiser_of_a_secret_poll_learns_nothing_by_the_voters_links(web: 
         with web.client(came["token"]) as guest:  # whose link is their own
             check(guest.get(f"{made.path}/question"))
             check(guest.put(f"{made.path}/questions/1/vote", json={"answer": "left"}))
-            assert [a["answer"] for a in check(guest.get(f"{made.path}/mine"))["answers"]] == [
-                "left"
-            ]
+            own = check(guest.get(f"{made.path}/mine"))
+            assert [answer["answer"] for answer in own["answers"]] == ["left"]
+            assert [vote["answer"] for vote in own["log"]] == ["left"]
         made.settled()
         again = check(boss.post(f"{made.path}/voters/{came['position']}/link"))
         for token, count in ((made.data["voters"][5]["token"], 4), (again["token"], 1)):
             with web.client(token) as spy:
                 mine = check(spy.get(f"{made.path}/mine"))
                 assert [answer["answer"] for answer in mine["answers"]] == [None] * count
+                assert mine["log"] == []
                 assert mine["gain"] is None
                 changed = spy.put(f"{made.path}/questions/1/vote", json={"answer": "tie"})
                 check(changed)  # the voter still can
@@ -535,7 +579,7 @@ def test_results_may_be_kept_back(web: Web) -> None:
         ({"title": ""}, "the title"),
         ({"title": "x" * 200}, "120"),
         ({"options": ["a", "a"]}, "is taken"),
-        ({"options": ["a"]}, "fewer than two"),
+        ({"options": ["a"]}, "two options at least"),
         ({"options": ["a\u202eb", "c"]}, "cannot be seen"),
         ({"voters": ["a", "a "]}, "blank"),
         ({"welfare": "nahs"}, "did you mean 'nash'"),
@@ -549,6 +593,16 @@ def test_polls_that_cannot_be_made(web: Web, fields: dict[str, Any], said: str) 
     with web.client(KEY) as client:
         assert said in check(client.post("/polls", json=given), 422)
     assert web.service.slugs() == before
+
+
+def test_a_poll_is_made_and_opened_in_one_step(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or one whose links nobody has would stay when the second step fails."""
+
+    def failing(*arguments: object) -> Future[None]:
+        raise StorageError("nobody is there")
+
+    monkeypatch.setattr(web.service, "submit", failing)
+    assert web.poll().data["poll"]["state"] == "open"
 
 
 def test_large_bodies_are_refused(web: Web) -> None:
@@ -568,7 +622,7 @@ def test_large_bodies_are_refused(web: Web) -> None:
 
 
 def test_limits_of_rate(tmp_path: Path) -> None:
-    limits = Limits(votes_per_second=1, joins_per_minute=1)
+    limits = Limits(votes_per_second=1, joins_per_minute=1, links_per_minute=1)
     with serving(str(tmp_path / "polls.db"), limits) as web:
         made = web.poll(join=True)
         with made.voter() as ann, made.voter(1) as bob:
@@ -585,14 +639,38 @@ def test_limits_of_rate(tmp_path: Path) -> None:
         with web.client(made.data["join"]["token"]) as everybody:
             check(everybody.post(f"{made.path}/join", json={"name": "dov"}), 201)
             check(everybody.post(f"{made.path}/join", json={"name": "eve"}), 429)
+        with web.client(KEY) as organiser:
+            another = {"title": "Dinner", "options": ["a", "b"]}
+            assert "too often" in check(organiser.post("/polls", json=another), 429)
+        assert web.service.slugs() == [made.slug]
 
 
-def test_headers_keep_pages_safe(web: Web) -> None:
-    answer = httpx.get(f"{web.url}/healthz")
-    assert "default-src 'none'" in answer.headers["content-security-policy"]
+@pytest.mark.parametrize(
+    ("place", "status"),
+    [
+        ("/", 200),
+        ("/healthz", 200),
+        ("/static/poll.js", 200),
+        ("/nothing", 404),
+        ("/v/nobody", 401),
+        ("/v/failing", 500),
+        ("/api/v1/polls/x", 401),
+    ],
+)
+def test_headers_keep_every_answer_safe(
+    web: Web, place: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "failing" in place:
+        monkeypatch.setattr(web.service, "place", None)
+    answer = httpx.get(f"{web.url}{place}")
+    assert answer.status_code == status
+    policy = [rule.split() for rule in answer.headers["content-security-policy"].split(";")]
+    assert ["default-src", "'none'"] in policy
+    assert {source for _, *sources in policy for source in sources} == {"'none'", "'self'"}
     assert answer.headers["referrer-policy"] == "no-referrer"
-    assert answer.headers["cache-control"] == "no-store"
     assert answer.headers["x-content-type-options"] == "nosniff"
+    kept = "public, max-age=86400" if "static" in place else "no-store"
+    assert answer.headers.get_list("cache-control") == [kept]
 
 
 def test_the_address_outside_may_be_another(tmp_path: Path) -> None:

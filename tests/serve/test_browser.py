@@ -4,11 +4,12 @@ import re
 import time
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
 from fairduel.serve import acts, draws
 from web import KEY, Made, Web, serving
@@ -203,6 +204,36 @@ def test_who_joins_keeps_the_own_link_in_sight(browser: Browser, web: Web) -> No
         expect(dov.page.get_by_text("Your own link")).to_be_visible()
 
 
+def test_a_tab_does_not_become_somebody_else_s(browser: Browser, web: Web) -> None:
+    made = web.poll()
+    with Visit(browser, web, PHONE) as phone:
+        phone.page.goto(made.data["voters"][0]["link"])
+        other = phone.context.new_page()
+        other.goto(made.data["voters"][1]["link"])
+        with made.organiser() as boss:
+            boss.post(f"{made.path}/options", json={"names": ["rice"]}).raise_for_status()
+        phone.page.wait_for_timeout(1500)  # the page has looked again
+        expect(phone.page.get_by_text("You vote as ann.")).to_be_visible()
+        phone.trouble.clear()
+        phone.page.locator("button[value=left]").click()
+        expect(phone.page.get_by_role("heading", level=1)).to_contain_text("This page is ann's")
+        assert not web.service.room(made.slug).ledger.wins.any()
+        assert all("403" in said for said in phone.trouble)
+        phone.trouble.clear()
+
+
+def test_the_board_says_when_the_server_is_gone(browser: Browser, tmp_path: Path) -> None:
+    with serving(str(tmp_path / "polls.db")) as web:
+        made = web.poll()
+        visit = Visit(browser, web, PHONE)
+        visit.page.goto(made.data["organiser"]["link"])
+        visit.page.get_by_role("link", name="Board").click()
+        expect(visit.page.get_by_text("The server does not answer")).to_be_hidden()
+        visit.page.wait_for_timeout(500)  # the page follows the poll
+    expect(visit.page.get_by_text("The server does not answer")).to_be_visible(timeout=20_000)
+    visit.context.close()
+
+
 def test_a_late_look_brings_nothing_back(browser: Browser, web: Web) -> None:
     made = web.poll()
     with Visit(browser, web, PHONE) as ann:
@@ -288,6 +319,62 @@ def test_without_scripts_all_works(browser: Browser, web: Web) -> None:
         expect(ann.page.locator("button[value=left]")).to_be_visible()
 
 
+def press(control: Locator, key: str = "Enter") -> None:
+    """Go to a control by the tabulator alone when it is there, and press a key."""
+    control.wait_for()
+    for _ in range(60):
+        control.page.keyboard.press("Tab")
+        if control.evaluate("one => one === document.activeElement"):
+            control.page.keyboard.press(key)
+            return
+    raise AssertionError("the tabulator does not lead there")
+
+
+def test_without_scripts_keys_are_enough(browser: Browser, web: Web) -> None:
+    with (
+        Visit(browser, web, WIDE, java_script_enabled=False) as boss,
+        Visit(browser, web, PHONE, java_script_enabled=False) as ann,
+    ):
+        page = boss.page
+        page.goto(f"/start/{KEY}")
+        for name, text in (("Title", "Lunch"), ("Options, one a line", "a\nb\nc")):
+            press(page.get_by_label(name), "ArrowDown")
+            page.keyboard.type(text)
+        press(page.get_by_label("One link for everybody"), "Space")
+        press(page.get_by_label("whoever has little counts more"), "ArrowDown")
+        press(page.get_by_role("button", name="Make the poll"))
+        press(page.get_by_role("button", name="Open", exact=True))
+        expect(page.get_by_role("heading", level=1)).to_contain_text("(open)")
+        link = re.search(r"http\S+?/j/[\w-]+", page.content())
+        assert link is not None
+        ann.page.goto(link[0])
+        press(ann.page.get_by_label("Name"), "ArrowDown")
+        ann.page.keyboard.type("ann")
+        ann.page.keyboard.press("Enter")
+        for n in range(1, 4):
+            press(ann.page.locator("button[value=right]"))
+            expect(ann.page.get_by_text(f"{n} answered")).to_be_visible()
+        press(ann.page.get_by_role("button", name="Undo"))
+        press(ann.page.locator("button[value=skip]"))
+        expect(ann.page.get_by_text("3 answered")).to_be_visible()
+        press(ann.page.get_by_role("link", name="My answers"))
+        press(ann.page.locator("select").first, "ArrowDown")
+        press(ann.page.get_by_role("button", name="Change").first)
+        expect(ann.page.get_by_text("Your answer is stored")).to_be_visible()
+        press(page.get_by_role("link", name="Board"))
+        press(page.get_by_role("button", name="Decide now"))
+        expect(page.locator("ol.decisions > li")).to_have_count(1)
+        press(page.get_by_text("Cancel it").first)
+        press(page.get_by_label("Reason"), "ArrowDown")
+        page.keyboard.type("it rained")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("cancelled: it rained")).to_be_visible()
+        ann.page.reload()
+        press(ann.page.locator("summary"))
+        press(ann.page.get_by_role("button", name="Yes, delete all about me for ever"))
+        expect(ann.page.get_by_text("Nothing is kept about you")).to_be_visible()
+
+
 @pytest.fixture(scope="module")
 def busy(web: Web) -> Made:
     """A poll with long names, answers and a decision."""
@@ -319,17 +406,20 @@ def visit_page(visit: Visit, made: Made, page: str) -> Page:
         visit.page.goto(f"/start/{KEY}")
     elif page == "join":
         visit.page.goto(made.data["join"]["link"])
+    elif page == "done":
+        visit.page.goto("/done/forgotten")
     else:
         visit.page.goto(f"/p/{made.slug}{PAGES[page]}")
     return visit.page
 
 
-@pytest.mark.parametrize("page", [*PAGES, "new", "join"])
+@pytest.mark.parametrize("page", [*PAGES, "new", "join", "done"])
+@pytest.mark.parametrize("language", ["en", "de"])
 def test_pages_are_accessible_and_fit_narrow_screens(
-    browser: Browser, web: Web, busy: Made, page: str
+    browser: Browser, web: Web, busy: Made, page: str, language: str
 ) -> None:
     size = {"width": 320, "height": 640}
-    with Visit(browser, web, size) as somebody:
+    with Visit(browser, web, size, locale=language) as somebody:
         shown = visit_page(somebody, busy, page)
         assert shown.evaluate("document.documentElement.scrollWidth") == 320
         shown.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
@@ -362,6 +452,41 @@ def test_scripts_in_names_do_not_run(browser: Browser, web: Web) -> None:
         somebody.page.goto(made.data["organiser"]["link"])
         expect(somebody.page.get_by_text(nasty[1]).first).to_be_visible()
         assert asked == []
+
+
+INTRUDERS = {  # what gets into a page, and the rule that stops it
+    "<script>window.caught = 1</script>": "script-src-elem",
+    "<script src='https://evil.example/x.js'></script>": "script-src-elem",
+    "<button onclick='window.caught = 1'>x</button>": "script-src-attr",
+    "<p style='color: red'>x</p>": "style-src-attr",
+    "<img src='https://evil.example/x.png'>": "img-src",
+    "<iframe src='https://evil.example/'></iframe>": "frame-src",
+    "<form action='https://evil.example/'><button>x</button></form>": "form-action",
+    "<base href='https://evil.example/'>": "base-uri",
+}
+PUT_IN = """async (text) => {
+    const heard = new Promise((resolve) => {
+        setTimeout(resolve, 5000);
+        document.addEventListener("securitypolicyviolation",
+            (event) => resolve(event.effectiveDirective), { once: true });
+    });
+    const part = document.createRange().createContextualFragment(text);
+    const button = part.querySelector("button");
+    document.body.append(part);
+    button?.click();
+    return heard;
+}"""
+
+
+def test_what_gets_into_a_page_does_nothing(browser: Browser, web: Web, busy: Made) -> None:
+    visit = Visit(browser, web, PHONE)  # it has trouble, as it should
+    page = visit_page(visit, busy, "vote")
+    assert {text: page.evaluate(PUT_IN, text) for text in INTRUDERS} == INTRUDERS
+    assert page.evaluate("window.caught") is None
+    elsewhere = "fetch('https://evil.example/').then(() => 'sent', () => 'refused')"
+    assert page.evaluate(elsewhere) == "refused"
+    assert any("connect-src" in said for said in visit.trouble)
+    visit.context.close()
 
 
 def test_keys_do_not_disturb_typing(browser: Browser, web: Web) -> None:

@@ -2,6 +2,8 @@
 
 import resource
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
@@ -15,6 +17,7 @@ from fairduel.serve.records import Vote
 from fairduel.serve.storage import open_database
 from web import KEY, Made, serving, serving_elsewhere
 
+STORMS = Path(__file__).parents[2] / "benchmarks" / "serve_faults.py"
 ANOTHER = {"title": "Dinner", "options": ["rice", "bread"], "voters": ["ann"]}
 
 
@@ -73,6 +76,23 @@ def test_a_disk_that_fails_for_a_while(
         Vote(0, 3, "right"),
         Vote(1, 1, "left"),
     ]
+
+
+@pytest.mark.parametrize(
+    "faults", [{"kills": 5, "cuts": 50}, {"pg-kills": 3, "stops": 2}], ids=["sqlite", "postgres"]
+)
+def test_a_short_storm(faults: dict[str, int], request: pytest.FixtureRequest) -> None:
+    """The script that kills servers and databases while people vote, with few kills."""
+    if "stops" in faults:
+        request.getfixturevalue("postgres_address")  # or a reason to skip
+    every = ("kills", "cuts", "syncs", "full", "pg-kills", "stops", "gone", "frozen")
+    wanted = [f"--{name}={faults.get(name, 0)}" for name in every]
+    done = subprocess.run(
+        [sys.executable, str(STORMS), *wanted], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(done.stdout.splitlines()) == len(faults)
+    assert done.stdout.count("0 lost  0 double  no gap") == len(faults.keys() - {"cuts"})
 
 
 def test_a_file_that_cannot_be_opened_for_a_while(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
 """The pages without scripts: what people can do, what is refused, and how large they are."""
 
 import ast
-import gzip
 import json
 import re
 import string
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,16 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from fastapi.routing import APIRoute
 
-from fairduel.serve import messages
+from fairduel.serve import draws, messages
 from fairduel.serve.access import Limits
-from fairduel.serve.pages import FOLDER
+from fairduel.serve.pages import FOLDER, pages
 from fake_advice import advise
 from html_elements import Elements
 from web import KEY, Made, Web, serving
 
-LARGEST = 15_000  # bytes of a page with all it fetches
+LARGEST = 15_000  # bytes on the line, of a page with all it fetches
 
 
 @pytest.fixture(scope="module")
@@ -192,21 +193,62 @@ def test_people_join_by_one_link(web: Web, made: Made) -> None:
         assert "Lunch" in page
         base = f"/p/{made.slug}"
         page = dov.fill(f"{base}/join", 422, name="ann")
-        assert "The name &#39;ann&#39; is taken" in page
+        assert "The name &#39;ann&#39; is taken: if it is yours, ask the organiser" in page
         assert 'value="ann"' in page
         page = dov.fill(f"{base}/join?lang=de", 422, name="ann")
-        assert "Den Namen &#39;ann&#39; gibt es schon: bitte einen anderen nehmen." in page
+        assert "Den Namen &#39;ann&#39; gibt es schon: ist es deiner, dann frag" in page
         page = dov.fill(f"{base}/join?lang=en", 422, name=" ")
         assert "The name is empty" in page  # and not how many there are
         page = dov.fill(f"{base}/join", name=" dov ")
         own = re.search(r"<code>(http\S+/v/\S+?)</code>", page)
         assert own is not None
-        again = dov.see(local(made.data["join"]["link"]))  # who comes back goes on
-        assert 'name="answer"' in again
+        again = dov.see(local(made.data["join"]["link"]))  # who comes back is asked
+        assert f'href="{base}">Go on as dov</a>' in again
+        assert 'name="name"' in again
         assert 'name="n" value="1"' in dov.see(base)
         assert own[1] in dov.see(f"{base}/mine")
         with Person(web) as elsewhere:
             assert 'name="n" value="1"' in elsewhere.see(local(own[1]))
+
+
+def test_two_people_share_a_browser(web: Web, made: Made, ann: Person) -> None:
+    """What is done on Ann's page, after Bob has opened his link in another tab."""
+    base, room = f"/p/{made.slug}", web.service.room(made.slug)
+    made.vote(0, 2)
+    made.vote(1, 2)
+    pages = {page: ann.see(f"{base}{page}") for page in ("", "/mine")}
+    assert "You vote as ann." in pages[""]
+    ann.see(local(made.data["voters"][1]["link"]))
+    before = room.ledger.seq
+    sent = set()
+    for page in pages.values():
+        for action, fields in re.findall(
+            r'<form method="post" action="([^"]+)"(.*?)</form>', page, re.S
+        ):
+            hidden = dict(re.findall(r'type="hidden" name="(\w+)" value="(\w+)"', fields))
+            said = ann.fill(action, 403, **hidden, answer="tie")
+            assert "This page is ann&#39;s, but this browser is now used by bob" in said
+            assert "Open your own link again" in said
+            sent.add(action.removeprefix(f"{base}/"))
+    assert sent == {"vote", "undo", "forget"}
+    assert room.ledger.seq == before
+    assert "You vote as bob." in ann.see(base)
+    ann.fill(f"{base}/vote", n=1, answer="tie", voter="bob")
+    assert room.ledger.sheets[1].answers[0] == "tie"
+
+
+def test_somebody_else_joins_in_the_same_browser(web: Web, made: Made) -> None:
+    link, base = local(made.data["join"]["link"]), f"/p/{made.slug}"
+    with Person(web) as phone:
+        assert "Go on as" not in phone.see(link)
+        phone.see(link)
+        phone.fill(f"{base}/join", name="dov")
+        page = phone.fill(f"{base}/join", 422, name="ann")
+        assert "Go on as dov" in page
+        assert "dov then needs the own link" in page
+        assert "You vote as eve." in phone.fill(f"{base}/join", name="eve")
+    names = [voter.name for voter in web.service.room(made.slug).ledger.frame.voters]
+    assert names[-2:] == ["dov", "eve"]
 
 
 def test_own_answers_are_seen_changed_and_forgotten(web: Web, made: Made, ann: Person) -> None:
@@ -219,12 +261,15 @@ def test_own_answers_are_seen_changed_and_forgotten(web: Web, made: Made, ann: P
     page = ann.see(f"{base}/mine")
     assert page.count("<select") == 6
     assert "of what your favourite every time would give you" in page
+    assert "That is not sure yet" in page  # the range is wide
     page = ann.fill(f"{base}/vote", n=2, answer="tie", back="mine")
     assert page.count('value="tie" selected') == 1
     assert f'href="{base}/mine.json"' in page
     kept = json.loads(ann.see(f"{base}/mine.json"))
     assert kept["name"] == "ann"
     assert [one["answer"] for one in kept["answers"]] == ["left", "tie", *["left"] * 4]
+    assert [(one["n"], one["answer"]) for one in kept["log"]][5:] == [(6, "left"), (2, "tie")]
+    assert time.time() - 600 < kept["log"][0]["at"] <= kept["log"][-1]["at"]
     assert "Nothing is kept about you" in ann.fill(f"{base}/forget")
     ann.see("/done/nothing", 404)
     ann.see(base, 401)
@@ -239,7 +284,8 @@ def test_the_board_and_the_result(made: Made, ann: Person, boss: Person) -> None
     made.settled()
     page = boss.see(f"{base}/board")
     assert "Too early to say" in page
-    assert "Chance" not in page
+    assert "%</td>" not in page
+    assert "Answers still worth asking for: about 16" in page  # six of each
     assert "%</td>" in boss.see(f"{base}/board?anyway=1")
     assert "Too early to say" in ann.see(f"{base}/result")
     made.vote(1, 6)
@@ -247,14 +293,61 @@ def test_the_board_and_the_result(made: Made, ann: Person, boss: Person) -> None
     made.settled()
     page = boss.see(f"{base}/board")
     assert "Answers: 12 · People: 2 of 3" in page
+    assert "Answers still worth asking for: about 6" in page
     assert "no answer yet" in page  # cem
     assert page.count('class="bar"') == 4 + 2
+    assert "These shares keep about 90 % of the best possible (80–95 %)." in page
+    assert "Ten more answers from everybody would add about 2 points." in page
+    assert re.search(r"<td>\d+ % \(\d+–\d+ %\)<svg", page)  # what ann gets
     assert "%</td>" in ann.see(f"{base}/result")
     files = re.findall(rf'href="{base}/([a-z.]+(?:csv|json))"', page)
     assert files == ["votes.csv", "votes.json", "session.json"]
     assert "user,left,right,winner" in boss.see(f"{base}/votes.csv")
     assert len(json.loads(boss.see(f"{base}/votes.json"))) == 12
     assert json.loads(boss.see(f"{base}/session.json"))["users"]
+
+
+def test_the_board_tells_who_could_not_say_from_who_is_silent(made: Made, boss: Person) -> None:
+    base = f"/p/{made.slug}"
+    made.vote(0, 6)
+    made.vote(1, 3, "skip")
+    made.settled()
+    rows = re.findall(
+        r'<tr><th scope="row">(\w+)</th>(.*?)</tr>', boss.see(f"{base}/board?anyway=1")
+    )
+    people = {name: re.sub(r"<.*?>", " ", cells).split() for name, cells in rows}
+    assert re.match(r"6 \d+ % \(\d+–\d+ %\) likes", " ".join(people["ann"]))
+    assert people["bob"][0] == "0"
+    assert people["bob"][-2:] == ["say”:", "3"]
+    assert " ".join(people["cem"]) == "0 no answer yet"
+
+
+def test_the_largest_share_comes_first(made: Made, boss: Person) -> None:
+    for voter in range(3):
+        made.vote(voter, 6)
+    made.settled()
+    page = boss.see(f"/p/{made.slug}/board")
+    shares = [int(share) for share in re.findall(r'class="number">(\d+) %</td>', page)]
+    assert len(shares) == 4
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_the_hash_of_every_seed_is_shown(web: Web, made: Made, boss: Person) -> None:
+    base, room = f"/p/{made.slug}", web.service.room(made.slug)
+    first = draws.commitment(room.ledger.frame.poll.seed)
+    assert first in boss.see(f"{base}/board")
+    for number in (1, 2):
+        boss.fill(f"{base}/decide", number=number)
+        boss.fill(f"{base}/setup", act="closed")
+        boss.fill(f"{base}/setup", act="open")
+    page = boss.see(f"{base}/board")
+    seeds = room.ledger.seeds
+    assert len(seeds) == 2
+    assert first == draws.commitment(seeds[0])
+    for seed in seeds:
+        assert f"{seed}; its SHA-256: {draws.commitment(seed)}" in page
+    assert room.ledger.frame.poll.seed not in page
+    assert draws.commitment(room.ledger.frame.poll.seed) in page
 
 
 def test_shares_that_are_still_computed_are_said_to_be(tmp_path: Path) -> None:
@@ -365,6 +458,26 @@ def test_forms_from_elsewhere_are_refused(web: Web, made: Made, headers: dict[st
         ours = {"Origin": web.url}
         answer = ann.post(f"/p/{made.slug}/vote", data={"n": 1, "answer": "left"}, headers=ours)
         assert answer.status_code == 200
+
+
+def test_no_form_at_all_is_taken_from_elsewhere(web: Web, made: Made) -> None:
+    routes = [route for route in pages.routes if isinstance(route, APIRoute)]
+    forms = [route.path for route in routes if "POST" in (route.methods or ())]
+    assert len(forms) == 8
+    room, polls = web.service.room(made.slug), web.service.slugs()
+    before = room.ledger.seq
+    with Person(web) as somebody:  # who may do everything
+        somebody.see(f"/start/{KEY}")
+        for kind in ("organiser", "join"):
+            somebody.see(local(made.data[kind]["link"]))
+        somebody.see(local(made.data["voters"][0]["link"]))
+        for form in forms:
+            answer = somebody.post(
+                form.format(slug=made.slug), headers={"Sec-Fetch-Site": "cross-site"}
+            )
+            assert answer.status_code == 403, form
+            assert "another site" in answer.text
+    assert (room.ledger.seq, web.service.slugs()) == (before + 1, polls)  # a question was shown
 
 
 def test_previews_of_links_vote_nothing(web: Web, made: Made) -> None:
@@ -484,6 +597,47 @@ def test_secret_polls_name_nobody_on_the_board(web: Web) -> None:
             boss.see(f"/p/{made.slug}/{file}", 403)
 
 
+def test_a_secret_poll_says_what_does_not_count(web: Web) -> None:
+    made = web.poll(voters=[f"p{d}" for d in range(5)], secret=True)
+    base = f"/p/{made.slug}"
+    with Person(web) as ann, Person(web) as boss:
+        page = ann.see(local(made.data["voters"][0]["link"]))
+        assert "What is secret?" in page
+        assert "the last ones are not counted" in page
+        boss.see(local(made.data["organiser"]["link"]))
+        for voter in range(5):
+            made.vote(voter, 6)
+        assert "The last answers" not in boss.see(f"{base}/board")
+        boss.fill(f"{base}/setup", act="closed")
+        made.settled()
+        board = boss.see(f"{base}/board")
+        assert "Answers: 25" in board  # and not 30: the last five are of one person
+        for page in (board, ann.see(f"{base}/result")):
+            assert "The last answers are not counted if" in page
+    with Person(web) as ann:
+        open_poll = web.poll()
+        assert "secret" not in ann.see(local(open_poll.data["voters"][0]["link"]))
+
+
+def test_a_secret_poll_of_few_people_says_that_it_shows_nothing(web: Web) -> None:
+    made = web.poll(voters=list("abcd"), secret=True)
+    base, said = f"/p/{made.slug}", "shows nothing of fewer than five people: invite at least five."
+    with Person(web) as boss, made.organiser() as program:
+        boss.see(f"/start/{KEY}")
+        assert "invite at least five" in boss.see("/new")
+        assert said in boss.see(local(made.data["organiser"]["link"]))
+        for voter in range(4):
+            made.vote(voter, 6)
+        page = boss.see(f"{base}/board")
+        assert said in page
+        assert "Fewer than five of" not in page
+        refused = program.put(f"{made.path}/decisions/1")
+        assert refused.status_code == 409
+        assert refused.json()["detail"] == f"a secret poll {said}"
+        assert said not in boss.fill(f"{base}/setup", act="add-voter", name="e")
+        assert "too early" in program.put(f"{made.path}/decisions/1").json()["detail"]
+
+
 @pytest.mark.parametrize(
     ("accepted", "language"),
     [
@@ -579,15 +733,19 @@ def test_refusals_speak_the_language_of_the_reader(web: Web) -> None:
 
 
 @pytest.mark.parametrize("page", ["", "/mine", "/result"])
-def test_voters_pages_are_small(made: Made, ann: Person, page: str) -> None:
-    made.vote(0, 6)
+def test_voters_pages_are_small(web: Web, page: str) -> None:
+    made = web.poll(options=[f"Trattoria al Porto {k}" for k in range(8)])
+    for voter in range(2):
+        made.vote(voter, 12)
     made.settled()
-    text = ann.get(f"/p/{made.slug}{page}").text
-    fetched = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', text))
-    assert len(fetched) == 3
-    total = len(text.encode()) + sum(len(ann.get(address).content) for address in fetched)
-    assert total < LARGEST
-    assert len(gzip.compress((FOLDER / "static" / "poll.js").read_bytes())) < 2200
+    with Person(web) as ann:
+        ann.see(local(made.data["voters"][0]["link"]))
+        shown = ann.get(f"/p/{made.slug}{page}")
+        fetched = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', shown.text))
+        assert len(fetched) == 3
+        answers = [shown, *map(ann.get, fetched)]
+    assert sum(answer.num_bytes_downloaded for answer in answers) < LARGEST
+    assert "content-encoding" not in shown.headers  # it has a token in it
 
 
 @pytest.mark.parametrize("page", ["", "/mine", "/result"])

@@ -1,10 +1,14 @@
-"""The package's own learner behind the service."""
+"""The package's own learner behind the service, and what is written to logs."""
+
+import logging
 
 import numpy as np
+import pytest
 
+from fairduel.serve.acts import new_token
 from fairduel.serve.advisor import Known
 from fairduel.serve.ledger import View
-from fairduel.serve.run import learner
+from fairduel.serve.run import learner, mask_tokens
 from fairduel.welfare import Egalitarian, Nash
 
 
@@ -34,3 +38,15 @@ def test_the_same_votes_give_the_same_advice_to_the_bit() -> None:
     one, other = learner(wins, welfare=Egalitarian()), learner(wins.copy(), welfare=Egalitarian())
     assert (one.policy == other.policy).all()
     assert (one.worth == other.worth).all()
+
+
+@pytest.mark.parametrize("kind", ["o", "v", "j", "start"])
+def test_tokens_are_masked_in_logs(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    log, token = logging.getLogger("fairduel.tests"), new_token()
+    mask_tokens(log)
+    log.warning('%s - "GET /%s/%s HTTP/1.1" %d', "127.0.0.1", kind, token, 303)
+    log.warning("Exception at /%s/%s?lang=de", kind, token)
+    assert token not in caplog.text
+    assert caplog.text.count(f"/{kind}/***") == 2
+    assert '"GET' in caplog.text
+    assert "?lang=de" in caplog.text

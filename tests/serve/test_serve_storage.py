@@ -5,7 +5,7 @@ import json
 import shutil
 import sqlite3
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -350,6 +350,8 @@ def test_answers_that_come_too_soon_are_counted_while_they_count(database: Datab
     # The last one came less than 0.7 s after an undo, but more after an answer.
     assert counts == [{}, {}, {0: 1}, {}, {}, {}]
     assert connection.hasty(made.poll.id, 1.0) == {0: 1}
+    assert connection.votes_of(made.poll.id, 1) == [(Vote(1, 1, "left"), 10.3)]
+    assert [vote for vote, _ in connection.votes_of(made.poll.id, 0)] == [votes[0], *votes[2:]]
     connection.close()
 
 
@@ -411,6 +413,19 @@ def test_a_file_of_something_else(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"notes\.txt"):
         open_database(str(file)).migrate()
     assert file.read_text() == "Dear diary, " * 99
+
+
+@pytest.mark.parametrize("table", ["song", "meta"])
+def test_the_file_of_another_program_stays_as_it_is(tmp_path: Path, table: str) -> None:
+    file = tmp_path / "music.db"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute(f"CREATE TABLE {table}(title TEXT)")
+        other.commit()
+    before = file.read_bytes()
+    with pytest.raises(InputError, match="of another program: give the name of"):
+        open_database(str(file)).migrate()
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_an_address_of_another_kind() -> None:

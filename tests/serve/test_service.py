@@ -1,16 +1,21 @@
 """Polls in memory and on disk: batches, several servers, restarts, faults."""
 
+import dataclasses
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fairduel.serve import acts
+from fairduel.serve import acts, views
+from fairduel.serve.ledger import Ledger
 from fairduel.serve.records import Change, Frame, Question, Vote
 from fairduel.serve.service import Room, Service
 from fairduel.serve.storage import Connection, Database, StorageError, open_database
@@ -176,6 +181,35 @@ def test_a_restart_gives_the_same_to_the_bit(start: Callable[..., Service]) -> N
     assert changes[0] == changes[1]
 
 
+def test_clocks_decide_nothing(
+    start: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same happens on a machine whose clock runs backwards."""
+    ticks = itertools.count(2_000_000_000, -1000)
+    backwards = SimpleNamespace(time=lambda: float(next(ticks)), monotonic=time.monotonic)
+    ledgers: list[Ledger] = []
+    for _ in range(2):
+        service = start()
+        room = new_room(service, frame(id=11 + len(ledgers)))
+        vote(service, room, 0, 3)
+        service.answer(room, 0, 2, "tie").result()
+        service.undo(room, 0, 1).result()
+        service.answer(room, 0, 1, "right").result()
+        for number in (1, 2):
+            act = partial(acts.decide, number=number, policies=[dict.fromkeys(range(4), 0.25)])
+            service.submit(room, partial(act, after_seq=0)).result()
+        ledgers += [room.ledger, start().room(room.ledger.frame.poll.slug).ledger]
+        monkeypatch.setattr("fairduel.serve.service.time", backwards)
+        monkeypatch.setattr("fairduel.serve.acts.time", backwards)
+    said = [(vote.n, vote.answer) for _, vote, _ in service.votes(room, 0, 99)]
+    assert said[-3:] == [(2, "tie"), (1, "undo"), (1, "right")]
+    times = [at for _, _, at in service.votes(room, 0, 99)]
+    assert times == sorted(times, reverse=True)
+    for ledger in ledgers:
+        assert ledger.sheets[0].answers[:3] == ["right", "tie", "left"]
+        assert [decision.number for decision in ledger.frame.decisions] == [1, 2]
+
+
 def test_two_servers_agree_and_leave_no_gap(
     start: Callable[..., Service], database: Database
 ) -> None:
@@ -300,6 +334,28 @@ def test_votes_do_not_wait_for_the_learner(start: Callable[..., Service]) -> Non
     go.set()
     until(lambda: room.desk.current is not None)
     until(lambda: room.desk.current and room.desk.current.view.seq == room.ledger.seq)
+
+
+def test_one_slow_poll_does_not_slow_another(start: Callable[..., Service]) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def slow(wins: Any, **settings: Any) -> Any:
+        if wins.shape[1] == 5:
+            begun.set()
+            go.wait(30)
+        return advise(wins, **settings)
+
+    service = start(slow)
+    large, small = (new_room(service, frame([f"o{k}" for k in range(K)])) for K in (5, 3))
+    vote(service, large, 0, 2)
+    assert begun.wait(30)
+    decisions = [service.policy_soon(large) for _ in range(3)]
+    vote(service, small, 0, 3)
+    until(lambda: small.desk.seq == small.ledger.seq and not small.desk.busy)
+    assert service.policy_soon(small).result(20).view.seq == small.ledger.seq
+    assert large.desk.current is None
+    assert not any(decision.done() for decision in decisions)
+    go.set()
 
 
 def test_the_same_votes_are_computed_once_and_none_overtakes_another(
@@ -574,3 +630,19 @@ def test_a_poll_that_nobody_uses_leaves_the_memory(
     again = service.room(slug)
     assert again is not room
     assert (again.ledger.wins == room.ledger.wins).all()
+
+
+def test_what_is_worth_asking_for_is_what_everybody_has_left(
+    start: Callable[..., Service],
+) -> None:
+    def content(wins: Any, **settings: Any) -> Any:
+        return dataclasses.replace(advise(wins, **settings), ten_more=0.004)
+
+    for learner, missing in ((advise, 12), (content, 0)):
+        service = start(learner)
+        room = new_room(service, frame())
+        vote(service, room, 0, 3)
+        vote(service, room, 1, 2)
+        vote(service, room, 1, 1, "skip")  # nobody is asked again what they cannot say
+        service.policy(room)
+        assert views.standing(room, anyway=True).missing == missing

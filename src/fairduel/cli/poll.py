@@ -92,6 +92,12 @@ def new(
         bool,
         typer.Option("--live", help="Serve two options a decision; everybody compares them."),
     ] = False,
+    repeats: Annotated[
+        bool, typer.Option("--repeats", help="Let a pair come to a voter again.")
+    ] = False,
+    hide_result: Annotated[
+        bool, typer.Option("--hide-result", help="Show the result to the organiser only.")
+    ] = False,
     db: Database = FILE,
     base_url: BaseUrl = HERE,
     qr: Qr = False,
@@ -114,16 +120,19 @@ def new(
         voter or [],
         prompt=prompt,
         secret=secret,
-        settings=Settings(welfare=welfare, mode="live" if live else "poll"),
+        settings=Settings(
+            welfare=welfare,
+            repeats=repeats,
+            show_result=not hide_result,
+            mode="live" if live else "poll",
+        ),
         organiser=token,
         join=join or not voter,
+        opened=True,
     )
-    if len(option) < 2:
-        raise InputError("one option is no poll: give at least two.")
     with _service(db, new=True) as service:
         service.create(made)
         room = service.room(made.poll.slug)
-        service.submit(room, partial(acts.set_state, state="open")).result()
         sys.stdout.write(f"made {made.poll.slug}\n")
         _print_links(room, token, base_url, qr)
 
@@ -187,8 +196,8 @@ def links(
             service.submit(room, partial(acts.new_links, organiser=token)).result()
             _print_links(room, token, base_url, qr)
         else:
-            position = _find(room, voter).position
-            service.submit(room, partial(acts.reissue, voter=position, token=token)).result()
+            act = partial(acts.reissue, token=token, nonce=acts.new_token())
+            service.submit(room, partial(act, voter=_find(room, voter).position)).result()
             _print_link(voter, f"{base_url.rstrip('/')}/v/{token}", qr)
 
 
@@ -205,6 +214,8 @@ def decide(slug: Slug, db: Database = FILE) -> None:
         drawn = dict.fromkeys(room.ledger.frame.decisions[number - 1].options)
         names = [room.ledger.frame.options[k].name for k in drawn]
         sys.stdout.write(f"decision {number}: {' and '.join(names)}\n")
+        if not known.view.answers.any():
+            sys.stdout.write("nobody has answered yet, so all options had the same share\n")
 
 
 @poll.command(cls=Command)
@@ -226,7 +237,10 @@ def export(
     """Write the answers that count to a file, which `fairduel fit` reads."""
     from fairduel.serve import api, views
 
-    out = out or Path("session.json" if session else "votes.csv")
+    usual = Path("session.json" if session else "votes.csv")
+    if out is None and usual.exists():
+        raise InputError(f"there is a file {str(usual)!r} already: give a name with --out.")
+    out = out or usual
     check_output(out, (".json",) if session else (".csv", ".json"))
     with _room(db, slug) as (_, room):
         api.check_may_export(room)
@@ -263,7 +277,8 @@ def check(slug: Slug, db: Database = FILE) -> None:
         frame, seeds = room.ledger.frame, room.ledger.seeds
     found = draws.problems(frame.decisions, seeds, frame.poll.settings.draw)
     if found:
-        raise typer.Exit(fail(f"{'; '.join(found)}.", 1))
+        hint = "" if frame.poll.state == "closed" else ": close the poll, which publishes it"
+        raise typer.Exit(fail(f"{'; '.join(found)}{hint}.", 1))
     count = len(frame.decisions)
     sys.stdout.write(f"{count} {'decision' if count == 1 else 'decisions'}, all as drawn\n")
 

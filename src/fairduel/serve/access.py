@@ -108,7 +108,7 @@ class Access:
     async def caller(self, token: str | None, slug: str, *roles: str) -> Caller:
         """Return who has a token, if their role is one of these."""
         if not token:
-            raise Refused("this needs a link of the poll: open yours, or give its token.", 401)
+            raise Refused("this needs a link of the poll: open yours.", 401)
         place = await self._place(token)
         if place is None:
             raise Refused("this link is not valid, or no longer: ask for a new one.", 401)
@@ -237,6 +237,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "x-robots-tag": "noindex",
+    "cache-control": "no-store",
 }
 
 
@@ -249,11 +250,11 @@ class SafeHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                headers = list(message.get("headers", ()))
-                headers += [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                if not any(name == b"cache-control" for name, _ in headers):
-                    headers.append((b"cache-control", b"no-store"))
-                message["headers"] = headers
+                headers = {name.encode(): value.encode() for name, value in HEADERS.items()}
+                given = list(message.get("headers", ()))
+                for name, _ in given:
+                    headers.pop(name, None)
+                message["headers"] = [*given, *headers.items()]
             await send(message)
 
         await self._app(scope, receive, with_headers)

@@ -94,11 +94,12 @@ def new_poll(
     settings: Settings | None = None,
     organiser: str,
     join: bool = False,
+    opened: bool = False,
 ) -> Frame:
-    """Return a poll that has not begun.
+    """Return a poll in which nobody has voted.
 
     organiser: the token that the tokens of its voters follow from. join: whether there is one
-    link for everybody.
+    link for everybody. opened: whether people can vote from the start.
     """
     from fairduel.welfare.registry import by_name
 
@@ -112,13 +113,15 @@ def new_poll(
     if prompt:
         _check_text("the question", prompt, 4 * LONGEST)
     options, voters = _options(options), _voters(voters)
+    if opened and len(options) < 2:
+        raise Refused("a poll needs two options at least: give more.", 422)
     nonce = new_token()
     poll = Poll(
         id=secrets.randbits(48),
         slug=_slug(title),
         title=title,
         prompt=prompt,
-        state="draft",
+        state="open" if opened else "draft",
         secret=secret,
         settings=settings,
         seed=draws.new_seed(),
@@ -308,7 +311,15 @@ def add_voter(ledger: Ledger, name: str, token: str, nonce: str = "") -> Change:
     """Add a voter; without a nonce one who has come by the link for everybody."""
     old = ledger.frame.voters
     _check_running(ledger)
-    _voters([*(voter.name for voter in old if voter.state == "active"), name])
+    there = [voter.name for voter in old if voter.state == "active"]
+    if not nonce and comparable(name) in map(comparable, there):
+        raise Refused(
+            "the name {name!r} is taken: if it is yours, ask the organiser for your link, else "
+            "add a surname.",
+            422,
+            name=name,
+        )
+    _voters([*there, name])
     if len(old) >= MOST_VOTERS:
         raise Refused(
             "the poll has {most} voters, and that is as many as it can have.", most=MOST_VOTERS
@@ -317,8 +328,11 @@ def add_voter(ledger: Ledger, name: str, token: str, nonce: str = "") -> Change:
     return Change((Event("voter", {"added": added.position}),), voters=(added,))
 
 
-def reissue(ledger: Ledger, voter: int, token: str, nonce: str = "") -> Change:
-    """Give a voter a new link. The old one opens nothing from now on."""
+def reissue(ledger: Ledger, voter: int, token: str, nonce: str) -> Change:
+    """Give a voter a new link. The old one opens nothing from now on.
+
+    With a nonce, since whoever makes the link knows it, and a secret poll has to know that.
+    """
     changed = dataclasses.replace(_voter(ledger, voter), token_hash=hashed(token), nonce=nonce)
     return Change((Event("reissued", {"voter": voter}),), voters=(changed,))
 

@@ -27,6 +27,7 @@ _T = TypeVar("_T")
 PULSE = 15.0  # seconds between signs of life in a stream of events
 CALM = 0.3  # seconds between events at least
 PAGE = 1000  # votes
+LOOPBACK = ("127.0.0.1", "::1", "localhost")  # where only this machine reaches a server
 
 
 class Csv(PlainTextResponse):
@@ -75,6 +76,7 @@ class Site:
     access: Access
     service: Service
     base_url: str | None  # how the outside reaches it; default: as the request does
+    lan_url: str | None  # how others on the network do, if they can
     stopped: asyncio.Event
 
     async def act(self, who: Caller, act: Act) -> None:
@@ -88,7 +90,9 @@ class Site:
 
     def link(self, request: Request, kind: str, token: str) -> str:
         """Return the address to hand out: o for organisers, v for voters, j for everybody."""
-        return f"{self.base_url or str(request.base_url).rstrip('/')}/{kind}/{token}"
+        alone = request.url.hostname in LOOPBACK
+        outside = self.base_url or (alone and self.lan_url) or str(request.base_url).rstrip("/")
+        return f"{outside}/{kind}/{token}"
 
 
 async def site_of(request: Request) -> Site:
@@ -104,7 +108,11 @@ def holder(*roles: str) -> Callable[..., Awaitable[Caller]]:
     """Return what finds the caller by the token, if their role is one of these."""
 
     async def find(slug: str, site: Here, token: Credentials) -> Caller:
-        return await site.access.caller(token.credentials if token else None, slug, *roles)
+        if token is None:
+            raise Refused(
+                "this needs the token of a link of the poll: send it as a bearer token.", 401
+            )
+        return await site.access.caller(token.credentials, slug, *roles)
 
     return find
 
@@ -165,6 +173,7 @@ async def mine(site: Here, who: Voter) -> shapes.Mine:
     await site.fresh(who)
     ledger, names = who.room.ledger, [o.name for o in who.room.ledger.frame.options]
     hidden = views.known_link(ledger, who.as_voter)
+    log = await in_time(asyncio.to_thread(site.service.votes_of, who.room, who.as_voter))
     return shapes.Mine(
         name=ledger.frame.voters[who.as_voter].name,
         answers=[
@@ -176,6 +185,7 @@ async def mine(site: Here, who: Voter) -> shapes.Mine:
             )
             for asked, said in views.answers(ledger, who.as_voter)
         ],
+        log=[] if hidden else [shapes.MyVote(n=v.n, answer=v.answer, at=at) for v, at in log],
         gain=gain_out(views.gain(who.room, who.as_voter)),
     )
 
@@ -192,7 +202,7 @@ async def make_poll(
     site.access.links.take(address(request))
     key = new_token()
     made = new_poll(given, key)
-    room = await create(site, made, opened=given.open)
+    room = await create(site, made)
 
     def link(kind: str, token: str) -> shapes.Link:
         return shapes.Link(token=token, link=site.link(request, kind, token))
@@ -492,8 +502,6 @@ def follow(
 
 def new_poll(given: shapes.NewPoll, organiser: str) -> Frame:
     """Return a poll as it was wished for."""
-    if given.open and len(given.options) < 2:
-        raise Refused("the poll has fewer than two options: add some before it opens.", 422)
     return acts.new_poll(
         given.title,
         given.options,
@@ -503,27 +511,29 @@ def new_poll(given: shapes.NewPoll, organiser: str) -> Frame:
         settings=Settings(given.welfare, given.repeats, given.draw, given.show_result, given.mode),
         organiser=organiser,
         join=given.join,
+        opened=given.open,
     )
 
 
-async def create(site: Site, made: Frame, *, opened: bool) -> Room:
-    """Keep a new poll, and open it."""
+async def create(site: Site, made: Frame) -> Room:
+    """Keep a new poll."""
     await in_time(asyncio.to_thread(site.service.create, made))
-    room = await site.access.room(made.poll.slug)
-    if opened:
-        await finished(site.service.submit(room, partial(acts.set_state, state="open")))
-    return room
+    return await site.access.room(made.poll.slug)
 
 
 async def draw(site: Site, who: Caller, number: int) -> Decision:
-    """Draw the decision of a number, from the policy as it is now."""
-    await site.fresh(who)
+    """Draw the decision of a number, from the policy as it is now.
+
+    One at a time: whoever asks again and again keeps no other poll from its decisions.
+    """
     room = who.room
-    if not 1 <= number <= len(room.ledger.frame.decisions):
-        site.access.count_plan(who)
-        known = await _unless_stopped(site, site.service.policy_soon(room))
-        act = partial(acts.decide, number=number, policies=known.sides, after_seq=known.view.seq)
-        await site.act(who, act)
+    async with room.deciding:
+        await site.fresh(who)
+        if not 1 <= number <= len(room.ledger.frame.decisions):
+            site.access.count_plan(who)
+            known = await _unless_stopped(site, site.service.policy_soon(room))
+            sides, seq = known.sides, known.view.seq
+            await site.act(who, partial(acts.decide, number=number, policies=sides, after_seq=seq))
     return room.ledger.frame.decisions[number - 1]
 
 
@@ -610,6 +620,7 @@ def summary(room: Room) -> tuple[int, str]:
     news = {
         "answers": shown.answers,
         "answering": shown.answering,
+        "missing": shown.missing,
         "voters": shown.invited,
         "options": len(shown.shares),
         "decisions": shown.decisions,
@@ -710,6 +721,7 @@ def policy_out(shown: views.Standing) -> shapes.PolicyOut:
         kept_low=kept[1],
         kept_high=kept[2],
         ten_more=shown.ten_more,
+        missing=shown.missing,
     )
 
 

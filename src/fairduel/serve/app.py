@@ -13,12 +13,13 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
 import fairduel
 from fairduel.errors import InputError
 from fairduel.serve import api, pages, shapes
-from fairduel.serve.access import Access, Limits, SafeHeaders, SmallBodies, in_time
+from fairduel.serve.access import HEADERS, Access, Limits, SafeHeaders, SmallBodies, in_time
 from fairduel.serve.acts import Refused
 from fairduel.serve.service import Service
 from fairduel.serve.storage import StorageError
@@ -27,11 +28,16 @@ _LOG = logging.getLogger("fairduel.serve")
 
 
 def create_app(
-    service: Service, *, base_url: str | None = None, limits: Limits | None = None
+    service: Service,
+    *,
+    base_url: str | None = None,
+    lan_url: str | None = None,
+    limits: Limits | None = None,
 ) -> FastAPI:
     """Return the application of a service, which it starts and stops.
 
-    base_url: how the outside reaches the server; default: as each request does.
+    base_url: how the outside reaches the server; default: as each request does. lan_url: how
+    others on the network reach it; links that are shown on this machine begin with that.
     """
     stopped = asyncio.Event()
 
@@ -52,9 +58,10 @@ def create_app(
         redoc_url=None,
     )
     access = Access(service, limits or Limits())
-    app.state.site = api.Site(access, service, base_url and base_url.rstrip("/"), stopped)
+    app.state.site = api.Site(access, service, base_url and base_url.rstrip("/"), lan_url, stopped)
     app.include_router(api.api)
-    app.mount("/static", _Static(directory=pages.FOLDER / "static"))
+    # Pages are sent as they are: how short one with a token gets could tell what is in it.
+    app.mount("/static", GZipMiddleware(_Static(directory=pages.FOLDER / "static")))
     app.include_router(pages.pages)
     _add_health(app, service)
     _add_errors(app)
@@ -130,7 +137,9 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:
         why = Refused("the server has failed: this is a bug, and it has been logged.", 500)
-        return said(request, why)
+        answer = said(request, why)
+        answer.headers.update(HEADERS)  # the framework sends this one past all else
+        return answer
 
 
 def said(request: Request, why: Refused) -> Response:

@@ -114,8 +114,7 @@ def problems(decisions: Sequence[Decision], seeds: Iterable[str], kind: str) -> 
                     found.append(f"the option of {who} does not follow from its digits")
     if unpublished:
         found.append(
-            f"the seed of {unpublished} of {len(decisions)} decisions is not among those "
-            "published, which seeds are when a poll is closed"
+            f"the seed of {unpublished} of {len(decisions)} decisions is not among those published"
         )
     return found
 

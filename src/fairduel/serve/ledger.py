@@ -173,6 +173,11 @@ class Ledger:
         return tuple(v.position for v in self.frame.voters if v.state == "active")
 
     @property
+    def is_too_small(self) -> bool:
+        """Whether the poll is secret, and has too few people to show anything of them."""
+        return self.frame.poll.secret and len(self.voters) < LEAST_PEOPLE
+
+    @property
     def voted(self) -> bool:
         """Whether anybody has been asked anything."""
         return any(sheet.questions for sheet in self.sheets)

@@ -164,6 +164,31 @@ Joiner = Annotated[Caller, Depends(holder("join"))]
 Reader = Annotated[Caller, Depends(reader)]
 
 
+def name_of(who: Caller) -> str:
+    """Return the name of a voter."""
+    return who.room.ledger.frame.voters[who.as_voter].name
+
+
+async def own_form(who: Voter, fields: Form) -> dict[str, str]:
+    """Return the fields of a voter's form, unless it says that it is on the page of another.
+
+    It gives the name itself, so that nobody learns from a refusal who else takes part.
+    """
+    name = name_of(who)
+    if fields.get("voter", name) != name:
+        raise Refused(
+            "this page is {page}'s, but this browser is now used by {name}: open your own link "
+            "again.",
+            403,
+            page=fields["voter"],
+            name=name,
+        )
+    return fields
+
+
+OwnForm = Annotated[dict[str, str], Depends(own_form)]
+
+
 def frame_of(who: Caller, here: str) -> dict[str, Any]:
     """Return what the pages of a poll have in common."""
     poll = who.room.ledger.frame.poll
@@ -175,7 +200,8 @@ def frame_of(who: Caller, here: str) -> dict[str, Any]:
         links = [("board", f"{base}/board"), ("setup", f"{base}/setup")]
     if who.role == "join":
         links = []
-    return {"poll": poll, "base": base, "links": links, "here": here}
+    name = name_of(who) if who.role == "voter" else ""
+    return {"poll": poll, "base": base, "links": links, "here": here, "voter": name}
 
 
 # Ways in
@@ -254,7 +280,7 @@ async def make(request: Request, site: Here, fields: Form) -> Response:
         made = api.new_poll(wished, key)
     except Refused as refusal:
         return _new_form(request, given, reason(request, refusal), 422)
-    room = await create(site, made, opened=False)
+    room = await create(site, made)
     base = f"/p/{room.ledger.frame.poll.slug}"
     page = _go(f"{base}/setup")
     _set_cookie(request, page, ROLES["organiser"], key, base)
@@ -322,7 +348,7 @@ def _question(request: Request, who: Caller, error: str = "", status: int = 200)
 
 
 @pages.post("/p/{slug}/vote")
-async def vote(slug: str, request: Request, site: Here, who: Voter, fields: Form) -> Response:
+async def vote(slug: str, request: Request, site: Here, who: Voter, fields: OwnForm) -> Response:
     """Answer a question; if that is not possible any more, show the next one and say so."""
     n, said = number_in(fields, "n"), fields.get("answer", "")
     site.access.count_vote(who)
@@ -340,7 +366,7 @@ async def vote(slug: str, request: Request, site: Here, who: Voter, fields: Form
 
 
 @pages.post("/p/{slug}/undo")
-async def undo(slug: str, site: Here, who: Voter, fields: Form) -> Response:
+async def undo(slug: str, site: Here, who: Voter, fields: OwnForm) -> Response:
     """Take an answer back."""
     site.access.count_vote(who)
     await finished(
@@ -373,7 +399,6 @@ async def _mine(
         for asked, answer in views.answers(ledger, who.as_voter)
     ]
     values: dict[str, Any] = {
-        "name": ledger.frame.voters[who.as_voter].name,
         "answers": said,
         "hidden": hidden,
         "gain": views.gain(who.room, who.as_voter),
@@ -395,7 +420,7 @@ async def mine_json(slug: str, site: Here, who: Voter) -> Response:
 
 
 @pages.post("/p/{slug}/forget")
-async def forget(site: Here, who: Voter, fields: Form) -> Response:
+async def forget(site: Here, who: Voter, fields: OwnForm) -> Response:
     """Delete all about a voter."""
     await site.act(who, partial(acts.forget, voter=who.as_voter))
     page = _go("/done/forgotten")
@@ -412,12 +437,19 @@ async def done(what: str, request: Request) -> Response:
 
 
 @pages.get("/p/{slug}/join")
-async def join_page(slug: str, request: Request, site: Here, who: Joiner) -> Response:
-    """Ask somebody for their name, unless they have given it here before."""
+async def join_page(request: Request, site: Here, who: Joiner) -> Response:
+    """Ask somebody for their name, and offer to go on as whoever has given it here before."""
+    return await _join(request, site, who)
+
+
+async def _join(
+    request: Request, site: Site, who: Caller, error: str = "", status: int = 200, name: str = ""
+) -> Response:
+    common, known = frame_of(who, "join"), ""
     with suppress(Refused):
-        await site.access.caller(request.cookies.get(ROLES["voter"]), slug, "voter")
-        return _go(f"/p/{slug}")
-    return render(request, "join.html", error="", name="", **frame_of(who, "join"))
+        token, slug = request.cookies.get(ROLES["voter"]), common["poll"].slug
+        known = name_of(await site.access.caller(token, slug, "voter"))
+    return render(request, "join.html", status, error=error, name=name, known=known, **common)
 
 
 @pages.post("/p/{slug}/join")
@@ -429,9 +461,7 @@ async def join(request: Request, site: Here, who: Joiner, fields: Form) -> Respo
         act = partial(acts.add_voter, name=name, token=token)
         await site.act(who, act)
     except Refused as refusal:
-        common = frame_of(who, "join")
-        why = reason(request, refusal)
-        return render(request, "join.html", refusal.status, error=why, name=name, **common)
+        return await _join(request, site, who, reason(request, refusal), refusal.status, name)
     base = frame_of(who, "join")["base"]
     page = _go(base)
     _set_cookie(request, page, ROLES["voter"], token, base)
@@ -455,6 +485,12 @@ def _decisions(ledger: Ledger) -> list[dict[str, Any]]:
     ]
 
 
+def _seeds(ledger: Ledger) -> dict[str, str]:
+    """Return the seeds of a poll by their hashes; of one that is not published yet nothing."""
+    published = {draws.commitment(seed): seed for seed in ledger.seeds}
+    return {draws.commitment(ledger.frame.poll.seed): "", **published}
+
+
 def _result(request: Request, who: Caller, here: str, anyway: bool) -> Response:
     ledger = who.room.ledger
     common = frame_of(who, here)
@@ -463,8 +499,7 @@ def _result(request: Request, who: Caller, here: str, anyway: bool) -> Response:
         f"{here}.html",
         shown=views.standing(who.room, anyway=anyway),
         made=_decisions(ledger),
-        commitment=draws.commitment(ledger.frame.poll.seed),
-        seeds=ledger.seeds,
+        seeds=_seeds(ledger),
         anyway=anyway,
         stream=f"{common['base']}/stream",
         news=api.summary(who.room)[1],
@@ -577,6 +612,7 @@ async def _setup(
             "position": v.position,
             "name": v.name,
             "hasty": hasty.get(v.position, 0),
+            "joined": not v.nonce,
             **(_link(request, site, who, "v", v) or {}),
         }
         for v in frame.voters
@@ -591,7 +627,7 @@ async def _setup(
         "options": frame.options,
         "given": given or {},
         "own_link": own_link,
-        "only_here": urlsplit(own_link).hostname in ("127.0.0.1", "::1", "localhost"),
+        "only_here": urlsplit(own_link).hostname in api.LOOPBACK,
     }
     return render(request, "setup.html", status, **values, **common)
 

@@ -49,7 +49,8 @@ class PostgreSQLConnection(Connection):
             import psycopg
         except ImportError as error:
             raise InputError(
-                "PostgreSQL needs a library that is not installed: pip install 'fairduel[serve]'."
+                "PostgreSQL needs a library that is not installed: pip install 'fairduel[serve]', "
+                "or in a checkout '.[serve]'."
             ) from error
         self._error = psycopg.Error
         with self._translated():

@@ -25,6 +25,7 @@ from fairduel.serve.service import Service
 from fairduel.serve.storage import Database, StorageError, open_database
 
 KEEP_ALIVE = 75  # seconds: people think longer than the usual 5
+LARGEST_HEAD = 32 * 1024  # bytes of a request that are not its body
 _TOKEN = re.compile(r"/(o|v|j|start)/[^/?\s\"]+")
 
 
@@ -54,9 +55,16 @@ def serve(
         service = Service(ready(where, confirmed=migrate), learner)
         key = new_token()
         service.add_key(key)
-        app = create_app(service, base_url=base_url, limits=Limits(votes_per_second))
+        own_url = outside(base_url, listening)
+        app = create_app(
+            service,
+            base_url=base_url,
+            lan_url=own_url if is_everywhere(listening) else None,
+            limits=Limits(votes_per_second),
+        )
         config = uvicorn.Config(
             app,
+            http=small_heads(),
             timeout_keep_alive=KEEP_ALIVE,
             timeout_graceful_shutdown=5,
             access_log=False,
@@ -64,7 +72,7 @@ def serve(
         )
         mask_tokens(logging.getLogger("uvicorn.error"), logging.getLogger("uvicorn.access"))
         threading.Thread(target=warm, name="fairduel-warm", daemon=True).start()
-        say(f"open {outside(base_url, listening)}/start/{key} to make a poll; Ctrl-C stops")
+        say(f"open {own_url}/start/{key} to make a poll; Ctrl-C stops")
         if base_url is None and listening.getsockname()[0] in ("127.0.0.1", "::1"):
             say("only this machine can open it; --host 0.0.0.0 lets others on the network do so")
         # Ctrl-C may come before the server has begun to wait for anything.
@@ -72,6 +80,30 @@ def serve(
         with suppress(KeyboardInterrupt):  # raised again when all is done
             _server(config, app.state.site.stopped).run(sockets=[listening])
         say("stopped")
+
+
+def small_heads() -> Any:
+    """Return the protocol, which refuses requests with large heads before they are in memory."""
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+    class SmallHeads(HttpToolsProtocol):
+        _head = 0
+
+        def data_received(self, data: bytes) -> None:
+            self._head += len(data)
+            super().data_received(data)
+            if self._head > LARGEST_HEAD and not self.transport.is_closing():
+                self.send_400_response(f"the head of a request has {LARGEST_HEAD:,} bytes at most.")
+
+        def on_body(self, body: bytes) -> None:
+            self._head -= len(body)
+            super().on_body(body)
+
+        def on_message_complete(self) -> None:
+            self._head = 0
+            super().on_message_complete()
+
+    return SmallHeads
 
 
 def _server(config: Any, stopped: asyncio.Event) -> Any:
@@ -94,21 +126,26 @@ def check_base_url(url: str) -> None:
     """Refuse what is no address of a server."""
     try:
         parts = urlsplit(url)
-        plain = not (parts.query or parts.fragment or url.split() != [url])
+        plain = not (parts.query or parts.fragment or url.split() != [url]) and parts.port != 0
         right = parts.scheme in ("http", "https") and parts.hostname is not None and plain
-    except ValueError:
+    except ValueError:  # also of a port that cannot be
         right = False
     if not right:
         raise InputError(f"the base URL is {url!r}: give one like https://polls.example.")
+    if parts.path not in ("", "/"):
+        raise InputError(
+            f"the base URL {url!r} has a path, and polls need a host alone: leave "
+            f"{parts.path!r} out."
+        )
 
 
 def check_installed() -> None:
     """Say what to install if the libraries of the extra are missing."""
-    missing = [name for name in ("fastapi", "uvicorn", "segno") if not find_spec(name)]
+    missing = [name for name in ("fastapi", "httptools", "uvicorn", "segno") if not find_spec(name)]
     if missing:
         raise InputError(
             f"polls need {' and '.join(missing)}, which is not installed: "
-            "pip install 'fairduel[serve]'."
+            "pip install 'fairduel[serve]', or in a checkout '.[serve]'."
         )
 
 
@@ -158,10 +195,12 @@ def listen(host: str, port: int) -> socket.socket:
     """Take a port, which is an error now rather than later."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=2048)
+        both = host == "::" and socket.has_dualstack_ipv6()  # the link may be one of IPv4
+        return socket.create_server((host, port), family=family, backlog=2048, dualstack_ipv6=both)
     except OSError as error:
+        why = str(error.strerror).partition(" (while")[0]  # the rest is an address in Python
         raise InputError(
-            f"cannot listen at {host} port {port}: {error.strerror}: give another --host or --port."
+            f"cannot listen at {host} port {port}: {why}: give another --host or --port."
         ) from error
 
 
@@ -170,9 +209,13 @@ def outside(base_url: str | None, listening: socket.socket) -> str:
     if base_url is not None:
         return base_url.rstrip("/")
     host, port = listening.getsockname()[:2]
-    everywhere = host in ("0.0.0.0", "::")  # noqa: S104 - it was asked for
-    shown = _own_address() if everywhere else host
+    shown = _own_address() if is_everywhere(listening) else host
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+
+
+def is_everywhere(listening: socket.socket) -> bool:
+    """Return whether a server listens at all addresses of this machine."""
+    return listening.getsockname()[0] in ("0.0.0.0", "::")  # noqa: S104 - it was asked for
 
 
 def _own_address() -> str:

@@ -7,6 +7,7 @@ them somebody talks to.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import queue
 import threading
@@ -49,6 +50,7 @@ class Room:
     desk: Desk
     lock: threading.Lock
     used: float = field(default_factory=time.monotonic)
+    deciding: asyncio.Lock = field(default_factory=asyncio.Lock)  # is held while one is drawn
 
     def worth(self, voter: int) -> Floats | None:
         """Return what the voter's answers are worth, as far as is known."""
@@ -153,6 +155,12 @@ class Service:
         with self._reading:
             return self._read(lambda connection: connection.votes(poll, after, limit))
 
+    def votes_of(self, room: Room, voter: int) -> list[tuple[Vote, float]]:
+        """Return all votes of a voter with their times, also those that count no more."""
+        poll = room.ledger.frame.poll.id
+        with self._reading:
+            return self._read(lambda connection: connection.votes_of(poll, voter))
+
     def hasty(self, room: Room) -> dict[int, int]:
         """Return how many answers of each voter came too soon after another to be thought of."""
         poll = room.ledger.frame.poll.id
@@ -167,6 +175,10 @@ class Service:
         known = self.advisor.compute(room.desk)
         if known is None and room.ledger.frame.poll.settings.live:
             known = self.advisor.compute_blank(room.desk)
+        if known is None and room.ledger.is_too_small:
+            raise Refused(
+                "a secret poll shows nothing of fewer than five people: invite at least five."
+            )
         if known is None:
             raise Refused("it is too early to say: more people have to answer first.")
         return known

@@ -193,11 +193,24 @@ class MyAnswer(BaseModel):
     answer: Literal["left", "right", "tie", "skip"] | None
 
 
+class MyVote(BaseModel):
+    """An own answer as it was sent, perhaps to be changed or taken back later."""
+
+    n: int
+    answer: Literal["left", "right", "tie", "skip", "undo"]
+    at: float
+
+
 class Mine(BaseModel):
-    """All that is kept of a voter, and what they get."""
+    """All that is kept of a voter, and what they get. log: empty if answers are not shown.
+
+    gain: null if it is too early to say, if it has not been computed yet since the server was
+    started, or if it is not shown to this voter.
+    """
 
     name: str
     answers: list[MyAnswer]
+    log: list[MyVote]
     gain: GainOut | None
 
 
@@ -212,7 +225,10 @@ class ShareOut(BaseModel):
 
 
 class PolicyOut(BaseModel):
-    """The present policy. kept: the share of the best welfare it is expected to keep."""
+    """The present policy. kept: the share of the best welfare it is expected to keep.
+
+    missing: about how many more answers are worth asking for; 0 in a secret poll.
+    """
 
     seq: int
     answers: int
@@ -224,6 +240,7 @@ class PolicyOut(BaseModel):
     kept_low: float | None
     kept_high: float | None
     ten_more: float | None
+    missing: int
 
 
 class DrawnOut(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ class SQLite(Database):
     def migrate(self, *, confirmed: bool = False) -> None:
         _make_private(self.path)
         try:
+            self._check_own()
             self.connect().close()
         except StorageError as error:  # the name is wrong, if it does not work from the beginning
             raise InputError(
@@ -38,6 +39,17 @@ class SQLite(Database):
                 "a new one in a directory that exists and can be written to."
             ) from error
         super().migrate(confirmed=confirmed)
+
+    def _check_own(self) -> None:
+        """Refuse the file of another program, before anything in it is changed."""
+        with _translated(), closing(sqlite3.connect(self.path, timeout=WAIT)) as raw:
+            found = raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        tables = {name for (name,) in found}
+        if tables and not {"meta", "poll"} <= tables:
+            raise InputError(
+                f"{self} is the database of another program: give the name of a file of "
+                "fairduel's, or a new one."
+            )
 
     def back_up(self, version: int, confirmed: bool) -> None:
         copy = self.path.with_name(f"{self.path.name}.version-{version}")

@@ -123,6 +123,14 @@ class Connection(ABC):
         )
         return [(row[0], Vote(*row[1:4]), row[4]) for row in found]
 
+    def votes_of(self, poll: int, voter: int) -> list[tuple[Vote, float]]:
+        """Return all votes of a voter with their times, also those that count no more."""
+        found = self.rows(
+            "SELECT voter, n, answer, at FROM vote WHERE poll_id = ? AND voter = ? ORDER BY seq",
+            (poll, voter),
+        )
+        return [(Vote(*row[:3]), row[3]) for row in found]
+
     def hasty(self, poll: int, seconds: float) -> dict[int, int]:
         """Return how many answers of each voter that count came so soon after the one before."""
         found = self.rows(

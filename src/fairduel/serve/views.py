@@ -12,11 +12,13 @@ from pathlib import Path
 from statistics import median
 
 from fairduel.serve import draws
+from fairduel.serve.advisor import Advice
 from fairduel.serve.ledger import Ledger, View
 from fairduel.serve.records import Answer, Question
 from fairduel.serve.service import Room
 
 PER_OPTION = 1.5  # answers of each voter, beyond which little is gained
+LEAST_POINTS = 0.005  # what ten more answers must add to be worth asking for
 
 
 @dataclass(frozen=True)
@@ -42,17 +44,25 @@ class Gain:
 
 @dataclass(frozen=True)
 class Person:
-    """A voter, with the number of answers and what they get, as far as that may be shown."""
+    """A voter, with the number of answers and what they get, as far as that may be shown.
+
+    skipped: how often they could not say, which is no answer.
+    """
 
     position: int
     name: str
     answers: int | None
+    skipped: int | None
     gain: Gain | None
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How a poll stands: by all answers, or in a secret poll by those that may be shown."""
+    """How a poll stands: by all answers, or in a secret poll by those that may be shown.
+
+    missing: about how many more answers are worth asking for; 0 in a secret poll, where the number
+    would tell when somebody votes.
+    """
 
     seq: int
     answers: int
@@ -63,8 +73,14 @@ class Standing:
     people: tuple[Person, ...]
     kept: tuple[float, float, float] | None
     ten_more: float | None
+    missing: int
     decisions: int
     computing: bool  # whether the shares are still to come
+
+    @property
+    def ranked(self) -> list[Share]:
+        """The options, that with the largest share first."""
+        return sorted(self.shares, key=lambda option: -(option.share or 0.0))
 
 
 @dataclass(frozen=True)
@@ -108,6 +124,7 @@ def standing(room: Room, *, anyway: bool = False) -> Standing:
                 voter.position,
                 voter.name,
                 None if frame.poll.secret else int(counts.get(voter.position, 0)),
+                None if frame.poll.secret else ledger.sheets[voter.position].answers.count("skip"),
                 gains.get(voter.position),
             )
             for voter in frame.voters
@@ -124,6 +141,7 @@ def standing(room: Room, *, anyway: bool = False) -> Standing:
             people=people,
             kept=None if advice is None else (advice.share, advice.share_low, advice.share_high),
             ten_more=None if advice is None else advice.ten_more,
+            missing=0 if frame.poll.secret else _missing(ledger, advice),
             decisions=len(frame.decisions),
             computing=wanted and lacking,
         )
@@ -162,10 +180,10 @@ COLUMNS = ("user", "left", "right", "winner")
 
 def votes(ledger: Ledger) -> Iterator[tuple[str, str, str, str]]:
     """Yield the answers that count: who, between what, and "left", "right" or "tie"."""
-    names = [option.name for option in ledger.frame.options]
+    names = {k: ledger.frame.options[k].name for k in ledger.options}
     for voter in ledger.voters:
         for question, answer in answers(ledger, voter):
-            if answer != "skip":
+            if answer != "skip" and {question.left, question.right} <= set(names):
                 who = ledger.frame.voters[voter].name
                 yield who, names[question.left], names[question.right], answer
 
@@ -213,6 +231,13 @@ def _is_early(counts: Mapping[int, float], options: int) -> bool:
     """
     answering = [count for count in counts.values() if count > 0]
     return 2 * len(answering) <= len(counts) or median(answering) < options - 1
+
+
+def _missing(ledger: Ledger, advice: Advice | None) -> int:
+    """Return what the pages of all voters say is left; 0 if the learner says that it is enough."""
+    if advice is not None and advice.ten_more < LEAST_POINTS:
+        return 0
+    return sum(progress(ledger, voter).left for voter in ledger.voters)
 
 
 def _shares(ledger: Ledger, policy: Mapping[int, float]) -> tuple[Share, ...]:

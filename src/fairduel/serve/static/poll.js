@@ -20,8 +20,12 @@
     : one.value !== one.defaultValue); // typed or chosen, and not sent yet
   const key = (one) => one.id || `${label(one.closest("details"))} ${one.name}`;
 
+  const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
+  // Another person may have opened their own link in this browser.
+  const ours = (text) => parsed(text).querySelector("main")?.dataset.voter === main().dataset.voter;
+
   function show(text, focus) {
-    const page = new DOMParser().parseFromString(text, "text/html");
+    const page = parsed(text);
     const fresh = page.querySelector("main");
     if (!fresh) { return; }
     const old = main(), pair = question(), focused = document.activeElement;
@@ -55,7 +59,7 @@
     const own = ++turn;
     const answer = await fetch(main().dataset.look || location.href);
     const text = await answer.text();
-    if (answer.ok && own === turn && !typing()) { show(text, false); }
+    if (answer.ok && own === turn && !typing() && ours(text)) { show(text, false); }
   }
 
   function follow() {
@@ -67,6 +71,14 @@
     if (!source) { return; }
     source.addEventListener("message", (event) => { news = event.data; look(); });
     source.addEventListener("error", (event) => { if (event.target.readyState === 2) { gone(); } });
+    source.addEventListener("error", () => { setTimeout(lose, 4000); });
+    source.addEventListener("open", lose);
+  }
+
+  // The board says when it is out of date; the stream connects again by itself.
+  function lose() {
+    const note = document.querySelector("#lost");
+    if (note && source) { note.hidden = source.readyState === 1; }
   }
 
   // The stream has been refused: perhaps the link opens nothing any more, and the page says so.
