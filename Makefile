@@ -77,7 +77,7 @@ test-busy: setup
 	for process in 1 2 3 4 5 6 7 8; do \
 		while kill -0 $$$$ 2> /dev/null; do n=0; while [ $$n -lt 99999 ]; do n=$$((n + 1)); done; done & \
 		busy="$$busy $$!"; done; \
-	for run in 1 2 3; do echo "== run $$run of 3, beside$$busy"; $(PYTEST) -n 16 || exit; done
+	for run in 1 2 3; do echo "== run $$run of 3, beside$$busy"; $(PYTEST) -n 16 --maxprocesses 16 || exit; done
 
 lock: setup
 	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \

@@ -12,7 +12,7 @@ from fairduel.environments import Environment
 from fairduel.inference.estimates import champions, guessed_scores
 from fairduel.instance import Instance
 
-SEED = 5_000_000
+SEED, TUNING_SEED = 5_000_000, 7_000_000  # of instances to report, and to tune on
 EXPLORED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # parts of the rounds
 LEARNERS: dict[str, Learner[Any]] = {
     "Fair-VOI": FairVOI(),
@@ -22,11 +22,16 @@ LEARNERS: dict[str, Learner[Any]] = {
 
 
 def shares(
-    place: Environment, rounds: int, runs: int, workers: int | None, how: dict[str, Any]
+    place: Environment,
+    rounds: int,
+    runs: int,
+    workers: int | None,
+    seed: int = SEED,
+    **how: Any,
 ) -> dict[str, Floats]:
     """Return the share that each learner loses in each run."""
     found = compare(
-        LEARNERS, place, rounds, runs=runs, seed=SEED, checkpoints=1, workers=workers, **how
+        LEARNERS, place, rounds, runs=runs, seed=seed, checkpoints=1, workers=workers, **how
     )
     assert not found.failures, found.failures[0]
     ((_, players),) = found.settings.items()
@@ -36,11 +41,11 @@ def shares(
     }
 
 
-def of_chance(place: Environment, rounds: int, runs: int) -> Floats:
+def of_chance(place: Environment, rounds: int, runs: int, seed: int = SEED) -> Floats:
     """Return the share that playing at random loses in each run, whoever answers."""
     lost = []
     for run in range(runs):
-        scores = place.draw(run, rounds, SEED).scores
+        scores = place.draw(run, rounds, seed).scores
         value = float(Nash().value(scores.mean(axis=1)))
         lost.append(1.0 - value / Nash().maximize(scores).value)
     return np.array(lost)
@@ -57,16 +62,16 @@ def answers(instance: Instance, duels: int, rng: np.random.Generator) -> Floats:
     return wins
 
 
-def of_uniform(place: Environment, rounds: int, runs: int) -> Floats:
+def of_uniform(place: Environment, rounds: int, runs: int, seed: int = SEED) -> Floats:
     """Return the share that random play and then one policy lose, at the best length of all."""
     lengths = sorted({max(1, round(rounds * share)) for share in EXPLORED})
     lost = np.empty((len(lengths), runs))
     for run in range(runs):
-        instance = place.draw(run, rounds, SEED)
+        instance = place.draw(run, rounds, seed)
         best = Nash().maximize(instance.scores).value
         chance = float(Nash().value(instance.scores.mean(axis=1)))
         for n, length in enumerate(lengths):
-            wins = answers(instance, length, np.random.default_rng([SEED, run, length]))
+            wins = answers(instance, length, np.random.default_rng([seed, run, length]))
             policy = Nash().maximize(guessed_scores(wins, champions(wins))).policy
             value = float(Nash().value(instance.scores @ policy))
             lost[n, run] = 1.0 - (length * chance + (rounds - length) * value) / (rounds * best)

@@ -1,22 +1,115 @@
 """How much learners lose on families of people, over the number of rounds.
 
     python benchmarks/people.py [--rounds N ...] [--runs N] [--workers N] [--only TEXT ...]
+                                [--earlier TREE] [--tuning]
 
 Prints the share of the best welfare that is lost by the end, mean ± 1 standard error, for every
 family of ``environments.people`` (those whose name has one of the texts of ``--only`` in it), and
 the geometric mean over families and rounds of Fair-VOI's share over BT-Thompson's. "Uniform, then
 commit" plays at random for so long as is best in hindsight, and then one policy. All learners play
 the same instances. Sushi is among them where its data are found.
+
+``--earlier`` names a checkout of an earlier tree, whose Fair-VOI plays along. Then the ratios to
+the lower of it and BT-Thompson are printed with their bars, and the exit code is 1 if one is
+missed. ``--tuning`` takes the instances that the learner was tuned on, which no report uses.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
-from _families import LEARNERS, of_chance, of_uniform, shares, shown
+from _families import LEARNERS, SEED, TUNING_SEED, of_chance, of_uniform, shares, shown
 
+from fairduel._arrays import Floats
+from fairduel.environments import Environment
 from fairduel.environments.people import families
+
+EARLIER, PLAIN = "Fair-VOI, earlier", "BT-Thompson"
+BARS = {"Fair-VOI": (1.05, 1.25), "Fair-VOI, T unknown": (1.1, 1.3)}  # in 9 cells of 10; in all
+REALISTIC = 0.6  # times the earlier learner's share, over all families but the paper's
+PAPERS = "the paper's"
+
+
+@dataclass
+class Ratios:
+    """Ratios of a learner's share to others', cell by cell; lowest: ± 1 standard error."""
+
+    plain: list[float] = field(default_factory=list)
+    earlier: list[float] = field(default_factory=list)
+    lowest: list[tuple[str, float, float]] = field(default_factory=list)
+
+    def add(self, cell: str, own: Floats, others: dict[str, Floats]) -> None:
+        self.plain.append(float(own.mean() / others[PLAIN].mean()))
+        if EARLIER not in others:
+            return
+        if not cell.startswith(PAPERS):
+            self.earlier.append(float(own.mean() / others[EARLIER].mean()))
+        lowest = min(others.values(), key=np.mean)
+        ratio = float(own.mean() / lowest.mean())
+        spread = (own - ratio * lowest).std(ddof=1) / np.sqrt(len(own)) / lowest.mean()
+        self.lowest.append((cell, ratio, float(spread)))
+
+    def judge(self, label: str) -> bool:
+        """Print the ratios and the bars that they miss; return whether none is missed."""
+        print(f"\n{label}: {geometric(self.plain):.3f} times {PLAIN}'s share")
+        if not self.lowest:
+            return True
+        often, always = BARS[label]
+        print(
+            f"  {geometric(self.earlier):.3f} times the earlier share on families of people "
+            f"(bar {REALISTIC}), {geometric([ratio for _, ratio, _ in self.lowest]):.3f} times the "
+            "lower of the two on all"
+        )
+        above = [cell for cell in self.lowest if cell[1] > often]
+        for cell, ratio, error in above:
+            print(f"  {cell}: {ratio:.2f} ± {error:.2f} times the lower of the two")
+        clear = [cell for cell in above if cell[1] - 1.96 * cell[2] > always]
+        print(
+            f"  {len(above)} of {len(self.lowest)} cells above {often}, "
+            f"{sum(cell[1] > always for cell in above)} above {always}, {len(clear)} beyond noise"
+        )
+        return geometric(self.earlier) <= REALISTIC and not clear and self._mostly_below(often)
+
+    def _mostly_below(self, bar: float) -> bool:
+        """Return whether nine cells of ten are below a bar, within noise."""
+        beyond = [ratio - 1.96 * error > bar for _, ratio, error in self.lowest]
+        return sum(beyond) <= len(self.lowest) / 10
+
+
+def geometric(values: list[float]) -> float:
+    return float(np.exp(np.mean(np.log(values)))) if values else np.nan
+
+
+def of_earlier(
+    tree: Path, place: Environment, rounds: int, runs: int, workers: int | None, seed: int
+) -> Floats:
+    """Return the share that an earlier tree's Fair-VOI loses in each run."""
+    drawn = np.stack([place.draw(run, rounds, seed).preferences for run in range(runs)])
+    parts = np.array_split(drawn, min(workers or os.cpu_count() or 1, runs))
+    script = Path(__file__).with_name("_earlier.py")
+    environment = os.environ | {"PYTHONPATH": str(tree / "src")}
+    with tempfile.TemporaryDirectory() as folder:
+        playing = []
+        for n, part in enumerate(parts):
+            file = Path(folder, f"{n}.npz")
+            np.savez(file, preferences=part)
+            playing.append(
+                subprocess.Popen(
+                    [sys.executable, str(script), str(file), str(rounds)],
+                    env=environment,
+                    stdout=subprocess.PIPE,
+                )
+            )
+        lost = [json.loads(process.communicate()[0]) for process in playing]
+    return np.concatenate(lost)
 
 
 def main() -> None:
@@ -25,26 +118,29 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--workers", type=int)
     parser.add_argument("--only", nargs="+", default=[""])
+    parser.add_argument("--earlier", type=Path)
+    parser.add_argument("--tuning", action="store_true")
     options = parser.parse_args()
-    logs: dict[str, list[float]] = {label: [] for label in LEARNERS}
+    seed = TUNING_SEED if options.tuning else SEED
+    ratios = {label: Ratios() for label in BARS}
     for name, place in families().items():
         if not any(text in name for text in options.only):
             continue
+        labels = [*LEARNERS, *[EARLIER] * bool(options.earlier), "uniform, then commit", "random"]
         print(f"\n{name}, {options.runs} instances")
-        print(
-            f"  {'T':>7}"
-            + "".join(f"{label:>22}" for label in [*LEARNERS, "uniform, then commit", "random"])
-        )
+        print(f"  {'T':>7}" + "".join(f"{label:>22}" for label in labels), flush=True)
         for rounds in options.rounds:
-            found = shares(place, rounds, options.runs, options.workers, {})
-            chance = of_chance(place, rounds, options.runs)
-            figures = [*found.values(), of_uniform(place, rounds, options.runs), chance]
+            how = (place, rounds, options.runs)
+            found = shares(*how, options.workers, seed)
+            others = {PLAIN: found[PLAIN]}
+            if options.earlier:
+                others[EARLIER] = of_earlier(options.earlier, *how, options.workers, seed)
+            figures = [*(found | others).values(), of_uniform(*how, seed), of_chance(*how, seed)]
             print(f"  {rounds:>7,}" + "".join(f"{shown(row):>22}" for row in figures), flush=True)
-            for label, row in found.items():
-                logs[label].append(float(np.log(row.mean() / found["BT-Thompson"].mean())))
-    print()
-    for label, values in logs.items():
-        print(f"{label}: {np.exp(np.mean(values)):.3f} times BT-Thompson's share")
+            for label, row in ratios.items():
+                row.add(f"{name}, T {rounds:,}", found[label], others)
+    met = [row.judge(label) for label, row in ratios.items()]
+    sys.exit(not all(met))
 
 
 if __name__ == "__main__":

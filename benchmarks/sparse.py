@@ -30,7 +30,7 @@ def ways(users: int) -> dict[str, dict[str, Any]]:
 def report(name: str, place: Any, options: argparse.Namespace) -> None:
     print(f"\n{name}, T {options.rounds:,}, {options.runs} instances")
     by_way = {
-        way: shares(place, options.rounds, options.runs, options.workers, how)
+        way: shares(place, options.rounds, options.runs, options.workers, **how)
         for way, how in ways(place.users).items()
     }
     print(f"  {'':20}" + "".join(f"{way:>16}" for way in by_way))

@@ -12,7 +12,7 @@ import fairduel
 
 ROOT = Path(fairduel.__file__).parent
 
-LEAVES = {"errors", "_arrays", "_checks", "_files", "_codec", "_names", "_tables"}
+LEAVES = {"errors", "_arrays", "_checks", "_files", "_codec", "_names", "_tables", "_threads"}
 # Learners, and what they are made of, never see an instance or what draws from one.
 LEARNING = {"kernels", "scorings", "tally", "offers", "welfare", "inference", "learners"}
 MAY_IMPORT = {

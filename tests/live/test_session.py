@@ -335,6 +335,8 @@ def test_unless_told_the_learner_weighs_what_answers_are_worth(tmp_path: Path) -
 def test_the_last_pair_is_explained_with_its_names() -> None:
     session = new_session(FairVOI())
     assert session.outlook().why == "Nothing has been asked yet."
+    session.vote("ann", ARMS[0], ARMS[1], ARMS[0])
+    assert session.outlook().why == ""
     duel = _first_with_votes(session)
     pair = [arm for arm in ARMS if arm in (duel.left, duel.right)]
     assert session.outlook().why.startswith(f"We ask about {pair[0]} and {pair[1]} to learn ")

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairduel._arrays import Floats
+from fairduel._threads import one_thread
 from fairduel.inference.correlated import MOST_STEPS, Fit, infer_kinds, laplace
 from fairduel.inference.independent import infer_pairs
 from fairduel.inference.mixed import weigh
@@ -46,8 +47,9 @@ def infer_alike(wins: Floats, winners: Sequence[int | None] | None = None) -> St
     users, arms, _ = wins.shape
     if users * arms > LARGEST or users == 1:
         return infer_strengths(wins, winners, round(2.0 * float(wins.sum())))
-    kinds = [[_fit(wins, spread, learned)] for learned in (False, True) for spread in SPREADS]
-    return infer_kinds(wins, winners, kinds, DRAWS)
+    with one_thread():
+        kinds = [[_fit(wins, spread, learned)] for learned in (False, True) for spread in SPREADS]
+        return infer_kinds(wins, winners, kinds, DRAWS)
 
 
 def _fit(wins: Floats, spread: float, learned: bool) -> Fit:

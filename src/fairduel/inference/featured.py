@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairduel._arrays import Floats
+from fairduel._threads import one_thread
 from fairduel.inference.correlated import Correlated, Fit, infer_kinds, laplace
 
 SPREADS = (1.0, 2.5)  # of strengths, in log-odds
@@ -24,12 +25,13 @@ def infer_featured(
     not known, but the same for all users, and weighted by Laplace's evidence. With q = 1 the
     features say nothing. The same answers always give the same posterior.
     """
-    kinds = [
-        [_fit(wins[d : d + 1], spread, between_arms(features, own)) for d in range(len(wins))]
-        for own in OWN
-        for spread in SPREADS
-    ]
-    return infer_kinds(wins, winners, kinds, DRAWS)
+    with one_thread():
+        kinds = [
+            [_fit(wins[d : d + 1], spread, between) for d in range(len(wins))]
+            for between in (between_arms(features, own) for own in OWN)
+            for spread in SPREADS
+        ]
+        return infer_kinds(wins, winners, kinds, DRAWS)
 
 
 def between_arms(features: Floats, own: float) -> Floats:

@@ -313,8 +313,14 @@ class Session:
             **self._recommended(),
             share=Interval(outlook.share, outlook.low, outlook.high),
             ten_more=outlook.ten_more,
-            why=words.why(self.learner.rationale(self._state, shown), self.arms),
+            why=self._why(shown),
         )
+
+    def _why(self, shown: tuple[int, int] | None) -> str:
+        """Say why the last duel was chosen; "" where all votes were given outside duels."""
+        if self._own and not self.rounds:
+            return ""
+        return words.why(self.learner.rationale(self._state, shown), self.arms)
 
     @property
     def _own(self) -> bool:

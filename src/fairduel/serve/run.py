@@ -137,8 +137,10 @@ def learner(wins: Floats, *, welfare: Any, plays: Ints | None = None) -> Advice:
 
 def warm() -> None:
     """Load the learner, and compile it if this is the first time, before anybody needs it."""
+    from fairduel._threads import one_thread
     from fairduel.welfare import Nash
 
+    one_thread()  # for good: advice on several polls is computed at once
     learner(np.zeros((2, 3, 3)), welfare=Nash())
 
 
