@@ -74,6 +74,7 @@ def test_the_copy_in_the_docs_is_whole() -> None:
     assert {Path(picture).stem for picture in pictures} == PICTURES
     assert all((place / picture).is_file() for picture in pictures)
     assert "20 agree as run" in text
+    assert text.count("Each comparison rests on") > 30
     assert "synthetic stand-in" not in text
     assert "synthetic data" not in text
     assert "`fairduel reproduce all`" in text
