@@ -426,6 +426,8 @@ def test_a_secret_poll_shows_no_individual(web: Web) -> None:
         assert {share["share"] for share in policy["shares"]} == {None}
         check(boss.put(f"{made.path}/decisions/1"), 409)
         made.vote(4, 4)
+        for state in ("paused", "open"):
+            check(boss.patch(made.path, json={"state": state}))
         made.settled()
         shown = check(boss.get(f"{made.path}/policy", params={"anyway": True}))
         assert (shown["answering"], shown["missing"]) == (5, 0)

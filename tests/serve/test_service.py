@@ -433,6 +433,10 @@ def test_a_secret_poll_is_advised_by_what_it_may_show(start: Callable[..., Servi
         service.policy(room)
     for voter in range(5):
         vote(service, room, voter, 1)
+    with pytest.raises(acts.Refused, match="pause the poll to count all answers"):
+        service.policy(room)
+    for state in ("paused", "open"):
+        service.submit(room, partial(acts.set_state, state=state)).result()
     shown = service.policy(room)
     vote(service, room, 5, 3)
     assert service.policy(room).policy == shown.policy

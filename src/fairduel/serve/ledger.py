@@ -11,8 +11,10 @@ from fairduel._arrays import Floats, Ints
 from fairduel.serve.records import Answer, Entry, Event, Frame, News, Question, Vote
 
 LEAST_PEOPLE = 5  # below that a secret poll shows nothing
-LEAST_NEWS = 5  # answers that differ before a secret poll shows anything new
-LEAST_NEWS_PEOPLE = 3  # who gave them
+LEAST_NEWS = 5  # answers by which two views of a secret poll differ at least ...
+LEAST_NEWS_PEOPLE = 3  # ... and people who gave them
+
+Differences = dict[tuple[int, int], Answer | None]  # by voter and n: what was said before
 
 
 @dataclass
@@ -54,7 +56,8 @@ class Ledger:
         self.asked = np.zeros((0, 0), int)  # how often each pair was shown, to anybody
         self._released = np.zeros((0, 0, 0))  # the sums that a secret poll may show
         self._released_seq: int | None = None
-        self._held: dict[tuple[int, int], Answer | None] = {}  # answers as they were then
+        self._held: Differences = {}  # from those to the next that may be shown ...
+        self._reserve: Differences = {}  # ... and from these to all: what closing will show
         self.seeds: list[str] = []  # published when the poll was closed
         self._decided = 0  # decisions so far ...
         self._settled = 0  # ... and when last a voter or an option came or went
@@ -83,9 +86,9 @@ class Ledger:
             sheet.open.add(entry.n)
             self._count_asked(entry, 1)
         else:
-            self._happen(entry)
+            self._happen(seq, entry)
 
-    def _happen(self, event: Event) -> None:
+    def _happen(self, seq: int, event: Event) -> None:
         """Follow what the organiser did."""
         if event.kind == "decided":
             self._decided += 1
@@ -95,6 +98,8 @@ class Ledger:
             self._forget(int(event.data["voter"]))
         if event.kind in ("removed", "forgot", "cleared", "option"):
             self._hide()
+        if event.kind == "state" and event.data["state"] in ("paused", "closed"):
+            self._release_all(seq)
         if "seed" in event.data:
             self.seeds.append(event.data["seed"])
 
@@ -115,20 +120,36 @@ class Ledger:
             self._hold(seq, vote, before, after)
 
     def _hold(self, seq: int, vote: Vote, before: Answer | None, after: Answer | None) -> None:
-        """Hold an answer back until so many others have come that it cannot be told apart."""
+        """Hold an answer back until so many others have come that it cannot be told apart.
+
+        As many are kept in reserve, so that the last ones can be shown when the poll is closed.
+        """
         key = vote.voter, vote.n
-        shown = self._held.setdefault(key, before)
+        shown = self._reserve.setdefault(key, before)
         if _said(shown) == _said(after):
-            del self._held[key]
-        people = {voter for voter, _ in self._held}
-        enough = len(self._held) >= LEAST_NEWS and len(people) >= LEAST_NEWS_PEOPLE
-        if enough and sum(self.sheets[d].counted > 0 for d in self.voters) >= LEAST_PEOPLE:
-            for (voter, n), old in self._held.items():
-                sheet = self.sheets[voter]
-                _add(self._released[voter], sheet.questions[n - 1], old, -1.0)
-                _add(self._released[voter], sheet.questions[n - 1], sheet.answers[n - 1], 1.0)
-            self._held.clear()
-            self._released_seq = seq
+            del self._reserve[key]
+        if _is_news(self._reserve):
+            if self._held:
+                self._release(seq, self._held, self._reserve)
+            self._held, self._reserve = self._reserve, {}
+
+    def _release(self, seq: int, differences: Differences, later: Differences) -> None:
+        """Show the answers that differ, as they were before later ones."""
+        for (voter, n), old in differences.items():
+            sheet = self.sheets[voter]
+            new = later[voter, n] if (voter, n) in later else sheet.answers[n - 1]
+            _add(self._released[voter], sheet.questions[n - 1], old, -1.0)
+            _add(self._released[voter], sheet.questions[n - 1], new, 1.0)
+        self._released_seq = seq
+
+    def _release_all(self, seq: int) -> None:
+        """Show all answers, unless that would tell what few people have said since."""
+        both = self._reserve | self._held
+        now = {(voter, n): self.sheets[voter].answers[n - 1] for voter, n in both}
+        changed = {key: old for key, old in both.items() if _said(old) != _said(now[key])}
+        if _is_news(changed):
+            self._release(seq, changed, {})
+            self._held, self._reserve = {}, {}
 
     def _forget(self, voter: int) -> None:
         for question in self.sheets[voter].questions:
@@ -144,7 +165,7 @@ class Ledger:
         """
         self._released = self.wins.copy()  # to be shown with the news that come from now on
         self._released_seq = None
-        self._held.clear()
+        self._held, self._reserve = {}, {}
 
     def _count_asked(self, question: Question, by: int) -> None:
         self.asked[question.left, question.right] += by
@@ -253,6 +274,12 @@ class Ledger:
         for k in self.options[:1]:
             plays[k, k] += len(decisions) - len(since)
         return plays
+
+
+def _is_news(differences: Differences) -> bool:
+    """Return whether so many answers of so many people differ that none can be told apart."""
+    people = {voter for voter, _ in differences}
+    return len(differences) >= LEAST_NEWS and len(people) >= LEAST_NEWS_PEOPLE
 
 
 def _add(wins: Floats, question: Question, answer: Answer | None, times: float) -> bool:

@@ -180,7 +180,9 @@ class Service:
                 "a secret poll shows nothing of fewer than five people: invite at least five."
             )
         if known is None:
-            raise Refused("it is too early to say: more people have to answer first.")
+            raise Refused(
+                "it is too early to say: pause the poll to count all answers, or wait for more."
+            )
         return known
 
     def policy_soon(self, room: Room) -> Future[Known]:
