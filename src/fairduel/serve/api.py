@@ -604,7 +604,7 @@ async def stream(
 
 
 async def _first(seconds: float, *events: asyncio.Event) -> None:
-    """Wait until one of some events has come, but no longer than so many seconds."""
+    """Wait until one of some events has come, for a number of seconds at most."""
     tasks = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         await asyncio.wait(tasks, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)

@@ -120,7 +120,7 @@ class Ledger:
             self._hold(seq, vote, before, after)
 
     def _hold(self, seq: int, vote: Vote, before: Answer | None, after: Answer | None) -> None:
-        """Hold an answer back until so many others have come that it cannot be told apart.
+        """Hold an answer back until enough others have come to hide it among them.
 
         As many are kept in reserve, so that the last ones can be shown when the poll is closed.
         """
@@ -277,7 +277,7 @@ class Ledger:
 
 
 def _is_news(differences: Differences) -> bool:
-    """Return whether so many answers of so many people differ that none can be told apart."""
+    """Return whether enough answers of enough people differ to hide each of them."""
     people = {voter for voter, _ in differences}
     return len(differences) >= LEAST_NEWS and len(people) >= LEAST_NEWS_PEOPLE
 

@@ -172,7 +172,7 @@ class Planner:
         return self.schedule.end(after) - after
 
     def _plan(self, value: InformationValue, rounds: float) -> Plan | None:
-        """Return the best plan for so many rounds, None if nothing is worth asking.
+        """Return the best plan for the rounds to come, None if nothing is worth asking.
 
         Playing two policies for n rounds loses n times their loss, and in the rounds after it what
         is lost now less the gain, which is no more than there is to lose.
