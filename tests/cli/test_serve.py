@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -80,18 +81,24 @@ def test_one_command_one_link_and_a_clean_end(tmp_path: Path, end: int) -> None:
         assert out.splitlines()[-1] == "stopped"
 
 
+def new_poll(link: str) -> tuple[str, Any]:
+    """Return a server's address, and a poll that is made there by its link."""
+    url, _, key = link.partition("/start/")
+    ready(url)
+    made = httpx.post(
+        f"{url}/api/v1/polls",
+        json={"title": "Lunch", "options": ["a", "b"], "voters": ["ann"], "open": True},
+        headers={"Authorization": f"Bearer {key}"},
+    )
+    return url, made.json()
+
+
 def test_it_ends_at_once_while_kernels_are_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "nothing"))
     with server(tmp_path) as (link, process):
-        url, _, key = link.partition("/start/")
-        ready(url)
-        made = httpx.post(
-            f"{url}/api/v1/polls",
-            json={"title": "Lunch", "options": ["a", "b"], "voters": ["ann"], "open": True},
-            headers={"Authorization": f"Bearer {key}"},
-        ).json()
+        url, made = new_poll(link)
         mine = {"Authorization": f"Bearer {made['organiser']['token']}"}
         drawing = HTTPConnection(urlsplit(url).netloc)
         drawing.request("PUT", f"/api/v1/polls/{made['poll']['slug']}/decisions/1", headers=mine)
@@ -122,14 +129,8 @@ def test_links_of_a_server_for_all_work_and_are_handed_out(tmp_path: Path, host:
 
 
 def test_polls_outlive_a_kill_and_old_links_still_work(tmp_path: Path) -> None:
-    with server(tmp_path, "--db", "lunch.db") as (link, process):
-        url, _, key = link.partition("/start/")
-        ready(url)
-        made = httpx.post(
-            f"{url}/api/v1/polls",
-            json={"title": "Lunch", "options": ["a", "b"], "voters": ["ann"], "open": True},
-            headers={"Authorization": f"Bearer {key}"},
-        ).json()
+    with server(tmp_path, "--db", "lunch.db") as (first, process):
+        url, made = new_poll(first)
         mine = {"Authorization": f"Bearer {made['voters'][0]['token']}"}
         path = f"/api/v1/polls/{made['poll']['slug']}"
         asked = httpx.get(f"{url}{path}/question", headers=mine).json()
@@ -139,7 +140,10 @@ def test_polls_outlive_a_kill_and_old_links_still_work(tmp_path: Path) -> None:
         ready(url)
         again = httpx.get(f"{url}{path}/question", headers=mine).json()
         assert again == asked
-        assert httpx.get(f"{url}/start/{key}", follow_redirects=True).status_code == 200
+        assert (
+            httpx.get(f"{url}/start/{first.rpartition('/')[2]}", follow_redirects=True).status_code
+            == 200
+        )
 
 
 def test_heads_without_an_end_are_refused(tmp_path: Path) -> None:
