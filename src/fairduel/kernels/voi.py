@@ -197,42 +197,84 @@ def value_winners(
 @kernel((_CUBE, _CUBE, _CUBE, _CUBE, _ROW))
 def value_strengths(
     pulls: Floats, strengths: Floats, shifts: Floats, moves: Floats, scales: Floats
-) -> tuple[Floats, Floats]:
-    """Return what it gains to know each user's log-odds of pairs, and how fast answers tell them.
+) -> tuple[Floats, Floats, Floats]:
+    """Return what strengths are worth, their covariance, and what an answer tells (D, K, K).
 
     Draw m has ``strengths`` (D, K), their ``shifts`` from the mode, and ``moves`` of the scores
     from their mean; ``pulls`` are what a higher score would gain, to be summed with ``scales``.
-    A pair's log-odds x move a score s by Cov(s, x) / Var(x) for each unit, and x is a difference
-    of two strengths, so all pairs' gains come from one matrix (K, K) a user. m answers resolve a
-    share m v / (1 + m v) of x, with speed v = Var(x) E[p (1 - p)].
-
-    Returns gains and speeds (D, K, K), i < j.
+    A pair's log-odds x move a score s by Cov(s, x) / Var(x) for each unit, so that knowing x gains
+    x' W x / Var(x), and an answer adds E[p (1 - p)] to their precision.
     """
     n_draws, n_users, n_arms = pulls.shape
-    gains, speeds = np.zeros((n_users, n_arms, n_arms)), np.zeros((n_users, n_arms, n_arms))
+    shape = (n_users, n_arms, n_arms)
+    worth, covariance, information = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     joint, pulled = np.empty((n_arms, n_arms)), np.empty((n_arms, n_arms))
-    spread, noise = np.empty((n_arms, n_arms)), np.empty((n_arms, n_arms))
     for d in range(n_users):
-        joint[:], pulled[:], spread[:], noise[:] = 0.0, 0.0, 0.0, 0.0
+        joint[:], pulled[:] = 0.0, 0.0
         for m in range(n_draws):
             for a in range(n_arms):
                 for b in range(n_arms):
-                    joint[a, b] += shifts[m, d, a] * moves[m, d, b]
+                    joint[a, b] += shifts[m, d, a] * moves[m, d, b] / n_draws
                     pulled[a, b] += scales[m] * pulls[m, d, a] * shifts[m, d, b]
-                    if b > a:
-                        spread[a, b] += (shifts[m, d, a] - shifts[m, d, b]) ** 2
+                    if b >= a:
+                        covariance[d, a, b] += shifts[m, d, a] * shifts[m, d, b] / n_draws
                         if m % 4 == 0:  # a part of them will do
                             e = math.exp(-abs(strengths[m, d, a] - strengths[m, d, b]))
-                            noise[a, b] += 4.0 * e / (1.0 + e) ** 2
+                            information[d, a, b] += 4.0 * e / (1.0 + e) ** 2 / n_draws
         for a in range(n_arms):
-            for b in range(a + 1, n_arms):
-                gain = 0.0
+            for b in range(a, n_arms):
                 for k in range(n_arms):
-                    gain += (joint[a, k] - joint[b, k]) * (pulled[k, a] - pulled[k, b])
-                variance = max(spread[a, b] / n_draws, 1e-12)
-                gains[d, a, b] = max(gain / n_draws / variance, 0.0)
-                speeds[d, a, b] = variance * noise[a, b] / n_draws
-    return gains, speeds
+                    worth[d, a, b] += 0.5 * joint[a, k] * pulled[k, b]
+                    worth[d, a, b] += 0.5 * joint[b, k] * pulled[k, a]
+                worth[d, b, a], covariance[d, b, a] = worth[d, a, b], covariance[d, a, b]
+                information[d, b, a] = information[d, a, b]
+    return worth, covariance, information
+
+
+@kernel((_TABLE, _TABLE, _CUBE, _CUBE, _CUBE))
+def overlap(
+    first: Floats, second: Floats, worth: Floats, covariance: Floats, information: Floats
+) -> tuple[Floats, Floats]:
+    """Return tr(W A) and tr(W A S A), both (P, D), for what a round of two policies tells.
+
+    A is a Laplacian: a round compares i and j as often as the policies ``first[p]`` and
+    ``second[p]`` show them, and an answer adds ``information[d, i, j]`` to the precision of the
+    difference. Arms that are not shown have no part in either trace.
+    """
+    n_plays, n_arms = first.shape
+    n_users = worth.shape[0]
+    slope, bend = np.zeros((n_plays, n_users)), np.zeros((n_plays, n_users))
+    told, shown = np.empty((n_arms, n_arms)), np.empty(n_arms, np.int64)
+    by_worth, by_covariance = np.empty((n_arms, n_arms)), np.empty((n_arms, n_arms))
+    for p in range(n_plays):
+        n = 0
+        for k in range(n_arms):
+            if first[p, k] + second[p, k] > 0.0:
+                shown[n] = k
+                n += 1
+        for d in range(n_users):
+            for i in range(n):
+                told[i, i] = 0.0
+            for i in range(n):
+                for j in range(i + 1, n):
+                    a, b = shown[i], shown[j]
+                    often = first[p, a] * second[p, b] + first[p, b] * second[p, a]
+                    told[i, j] = told[j, i] = -often * information[d, a, b]
+                    told[i, i] -= told[i, j]
+                    told[j, j] -= told[i, j]
+            by_worth[:], by_covariance[:] = 0.0, 0.0
+            for i in range(n):
+                for k in range(n):
+                    w, s = worth[d, shown[i], shown[k]], covariance[d, shown[i], shown[k]]
+                    for j in range(n):
+                        by_worth[i, j] += w * told[k, j]
+                        by_covariance[i, j] += s * told[k, j]
+            for i in range(n):
+                slope[p, d] += by_worth[i, i]
+                for j in range(n):
+                    bend[p, d] += by_worth[i, j] * by_covariance[j, i]
+            slope[p, d], bend[p, d] = max(slope[p, d], 0.0), max(bend[p, d], 0.0)
+    return slope, bend
 
 
 # What to play

@@ -153,7 +153,8 @@ class FairVOI(Learner[VOIState]):
             )
 
         schedule = Schedule(state.horizon, self.anytime)
-        return Planner(schedule, policies, sample.loss, value)
+        # With features every answer teaches about all arms: to play what may be best is enough.
+        return Planner(schedule, policies, sample.loss, value, asks=self.features is None)
 
 
 def check_features(features: Any, scoring: str) -> tuple[tuple[float, ...], ...]:

@@ -16,46 +16,100 @@ FEW_AHEAD = 100.0  # ... or this many
 ANYTIME = 1.0  # the same if the horizon is not known
 FREE = 0.5  # rounds that answers have to gain where asking costs nothing but people's time
 PARTS = 8  # of a block, of which one is played at least, so that decisions are few
-MOST_ARMS = 32  # to ask about; those whose answers are worth most
+MOST_ARMS = 32  # to ask about, and whose answers are counted
 LENGTHS = 24  # of exploring that are compared, evenly spaced in their logarithm
 RARE = 1e-3  # arms shown less often than this are left out of an exploring policy
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """What answers of users are worth if those about one pair teach about others too.
+
+    A user's log-odds of a pair x are a difference of two strengths, known with a ``covariance``
+    (D, K, K); m answers about it add m times its ``information`` (D, K, K) to what is known of x,
+    and knowing x would gain x' W x / Var(x), where W is the ``worth`` (D, K, K).
+    """
+
+    worth: Floats
+    covariance: Floats
+    information: Floats
+
+    def gains(self, first: Floats, second: Floats, lengths: Floats) -> Floats:
+        """Return what pairs of policies (P, K) gain per round in each of the lengths (L, P).
+
+        Answers that add a matrix A to the precision resolve S A S - S A S A S + .. of the
+        covariance S. So n rounds of A each gain n tr(W A) at first, and bend by n^2 tr(W A S A).
+        """
+        from fairduel.kernels import voi
+
+        slope, bend = voi.overlap(first, second, self.worth, self.covariance, self.information)
+        rate = bend / np.maximum(slope, 1e-300)
+        n = lengths[:, None, None]
+        return np.asarray((slope * n / (1.0 + rate * n)).sum(axis=2))
+
+    def times(self, factor: float) -> Overlap:
+        return replace(self, worth=factor * self.worth)
+
+    def among(self, arms: Ints) -> Overlap:
+        pairs = np.ix_(np.arange(len(self.worth)), arms, arms)
+        return Overlap(self.worth[pairs], self.covariance[pairs], self.information[pairs])
 
 
 @dataclass(frozen=True, eq=False)
 class InformationValue:
     """What answers are worth per round, as a share of the best welfare.
 
-    m answers about a pair i < j gain slope m / (1 + slope m / limit).
+    m answers about a pair i < j, and nothing else, gain slope m / (1 + slope m / limit).
 
     m answers on top of n resolve a share m / (m + n) of what is unknown, and so gain that share
     of what knowing everything would gain: that is the limit, and the slope is the limit over n.
     All are (K, K); winner_slope is the part of the slope that is about who the winners are.
+
+    overlap: how what several pairs teach overlaps, if it does. parts: the values that this is the
+    sum of, if it is one.
     """
 
     slope: Floats
     limit: Floats
     winner_slope: Floats
+    overlap: Overlap | None = None
+    parts: tuple[InformationValue, ...] = ()
 
     def gain(self, duels: Floats) -> Floats:
-        """Return what ``duels`` (K, K) of each pair gain per round."""
+        """Return what ``duels`` (K, K) of each pair, taken by itself, gain per round."""
         limit = np.where(self.limit > 0.0, self.limit, 1.0)
         return np.asarray(self.slope * duels / (1.0 + self.slope * duels / limit))
 
-    def of_few_arms(self) -> InformationValue:
-        """Return the value of answers about those arms that are most worth asking about."""
-        if len(self.slope) <= MOST_ARMS:
-            return self
-        worth = self.slope.sum(axis=0) + self.slope.sum(axis=1)
-        few = worth >= np.sort(worth)[-MOST_ARMS]
-        both = few[:, None] & few
+    def gains(self, first: Floats, second: Floats, lengths: Floats) -> Floats:
+        """Return what pairs of policies (P, K) gain per round in each of the lengths (L, P)."""
+        if self.parts:
+            return np.asarray(sum(part.gains(first, second, lengths) for part in self.parts))
+        if self.overlap is not None:
+            return self.overlap.gains(first, second, lengths)
+        i, j = np.nonzero(self.limit)  # the least of slopes have limits too small for a number
+        often = first[:, i] * second[:, j] + first[:, j] * second[:, i]
+        once, bend = self.slope[i, j] * often, self.slope[i, j] / self.limit[i, j] * often
+        return np.array([(n * once / (1.0 + n * bend)).sum(axis=1) for n in lengths])
+
+    def among(self, arms: Ints) -> InformationValue:
+        """Return the value of answers about some arms only."""
+        pairs = np.ix_(arms, arms)
         return InformationValue(
-            *(np.where(both, x, 0.0) for x in (self.slope, self.limit, self.winner_slope))
+            self.slope[pairs],
+            self.limit[pairs],
+            self.winner_slope[pairs],
+            None if self.overlap is None else self.overlap.among(arms),
+            tuple(part.among(arms) for part in self.parts),
         )
 
     def times(self, factor: float) -> InformationValue:
         """Return the value in other units, or of a model with this probability."""
         return InformationValue(
-            factor * self.slope, factor * self.limit, factor * self.winner_slope
+            factor * self.slope,
+            factor * self.limit,
+            factor * self.winner_slope,
+            None if self.overlap is None else self.overlap.times(factor),
+            tuple(part.times(factor) for part in self.parts),
         )
 
     def plus(self, other: InformationValue) -> InformationValue:
@@ -64,6 +118,7 @@ class InformationValue:
             self.slope + other.slope,
             self.limit + other.limit,
             self.winner_slope + other.winner_slope,
+            parts=(*(self.parts or (self,)), *(other.parts or (other,))),
         )
 
 
@@ -146,23 +201,26 @@ class Planner:
     policies: (C, K) that are worth playing, the one to commit to first; if it is the only one, it
     is played. loss: returns the share of the best welfare that policies (.., K) are expected to
     lose. value: returns what answers are worth, for the number of rounds in which they can be used.
+    asks: whether policies are tried too that are good for nothing but their answers.
     """
 
     schedule: Schedule
     policies: Floats
     loss: Callable[[Floats], Floats]
     value: Callable[[float], InformationValue]
+    asks: bool = True
 
     def offer(self, played: int) -> Offer:
         """Decide what to play after ``played`` rounds: the beginning of the best plan."""
         best, block = self.policies[0], self.schedule.block(played)
         stay = Offer(best, best, block, played, best)
         left = self._left(played)
-        value = None if left <= 0.0 or len(best) == 1 else self.value(left).of_few_arms()
-        plan = None if value is None else self._plan(value, left + block)
+        value = None if left <= 0.0 or len(best) == 1 else self.value(left)
+        least = max(1.0, block / PARTS)
+        plan = None if value is None else self._plan(value, left + block, least)
         if value is None or plan is None:
             return stay
-        rounds = int(min(block, max(1.0, plan.rounds, block / PARTS)))
+        rounds = int(min(block, plan.rounds))
         asked = self._asked(value, plan, rounds, left + block)
         return replace(stay, left=plan.sides[0], right=plan.sides[1], rounds=rounds, asked=asked)
 
@@ -171,7 +229,7 @@ class Planner:
         after = played + self.schedule.block(played)
         return self.schedule.end(after) - after
 
-    def _plan(self, value: InformationValue, rounds: float) -> Plan | None:
+    def _plan(self, value: InformationValue, rounds: float, least: float = 1.0) -> Plan | None:
         """Return the best plan for the rounds to come, None if nothing is worth asking.
 
         Playing two policies for n rounds loses n times their loss, and in the rounds after it what
@@ -180,12 +238,16 @@ class Planner:
         if not value.slope.any():
             return None
         if len(self.policies) == 1:  # nothing is known, and no pair is worth more than another
-            return Plan(self.policies[[0, 0]], 1.0)
-        policies = np.concatenate([self.policies, _asking(self.policies[0], value.slope)])
+            return Plan(self.policies[[0, 0]], least)
+        policies = self.policies
+        if self.asks:
+            policies = np.concatenate([policies, _asking(policies[0], value.slope)])
         losses = self.loss(policies)
         first, second = np.triu_indices(len(policies))
         cost, now = 0.5 * (losses[first] + losses[second]), max(float(losses[0]), 0.0)
-        gains, lengths = self._gains(value, policies, rounds), _lengths(rounds)
+        lengths, arms = _lengths(least, rounds), _most(policies.max(axis=0))
+        few = policies[:, arms]
+        gains = value.among(arms).gains(few[first], few[second], lengths)
         gains = now * gains / (now + gains + 1e-300)
         total = lengths[:, None] * cost + (rounds - lengths[:, None]) * (now - gains)
         n, c = np.unravel_index(total.argmin(), total.shape)
@@ -196,19 +258,6 @@ class Planner:
         if not (_frequencies(sides) * value.slope).any():
             return None
         return Plan(sides, float(lengths[n]))
-
-    def _gains(self, value: InformationValue, policies: Floats, rounds: float) -> Floats:
-        """Return what pairs of policies (P,) gain in each of the lengths (L, P)."""
-        first, second = np.triu_indices(len(policies))
-        i, j = np.nonzero(value.limit)  # the least of slopes have limits too small for a number
-        often = policies[first][:, i] * policies[second][:, j]
-        often += policies[first][:, j] * policies[second][:, i]
-        slope, limit = value.slope[i, j], value.limit[i, j]
-        gains = [
-            (slope * n * often / (1.0 + slope * n * often / limit)).sum(axis=1)
-            for n in _lengths(rounds)
-        ]
-        return np.array(gains)
 
     def _asked(self, value: InformationValue, plan: Plan, rounds: int, to_come: float) -> Asked:
         """Return what the first ``rounds`` of a plan are played for."""
@@ -228,19 +277,28 @@ class Planner:
         )
 
 
-def _lengths(rounds: float) -> Floats:
-    """Return lengths of exploring, from one round to all of them."""
-    return np.unique(np.minimum(np.round(np.geomspace(1.0, max(rounds, 1.0), LENGTHS)), rounds))
+def _lengths(least: float, rounds: float) -> Floats:
+    """Return lengths of exploring, from the least to all of the rounds."""
+    lengths = np.geomspace(least, max(rounds, least), LENGTHS)
+    return np.unique(np.minimum(np.round(lengths), rounds))
 
 
 def _asking(policy: Floats, slope: Floats) -> Floats:
     """Return policies that ask: against the given one, about everything, and the best pair's."""
     both = slope + slope.T
+    few = _most(both.sum(axis=1))
+    about = np.zeros_like(both)
+    about[np.ix_(few, few)] = both[np.ix_(few, few)]
     arms = np.eye(len(policy))
     i, j = np.unravel_index(slope.argmax(), slope.shape)
-    wanted = np.stack([both @ policy + 1e-300, both.sum(axis=1), arms[i], arms[j]])
+    wanted = np.stack([about @ policy + 1e-300, about.sum(axis=1), arms[i], arms[j]])
     wanted[wanted < RARE * wanted.max(axis=1, keepdims=True)] = 0.0
     return np.asarray(wanted / wanted.sum(axis=1, keepdims=True))
+
+
+def _most(worth: Floats) -> Ints:
+    """Return those arms, not too many, that are worth most."""
+    return np.sort(np.argsort(-worth, kind="stable")[:MOST_ARMS])
 
 
 def _frequencies(sides: Floats) -> Floats:

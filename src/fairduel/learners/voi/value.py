@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fairduel._arrays import Floats, Ints
 from fairduel.inference import IndependentPairs, Mixed, Posterior, Preferences, Strengths
-from fairduel.learners.voi.plan import RARE, InformationValue
+from fairduel.learners.voi.plan import RARE, InformationValue, Overlap
 from fairduel.tally import Tally
 from fairduel.welfare import Welfare
 
@@ -61,9 +61,12 @@ def _(posterior: IndependentPairs, now: Situation) -> InformationValue:
 
 @information_value.register
 def _(posterior: Strengths, now: Situation) -> InformationValue:
-    gains, speeds = gains_by_user(posterior, now.welfare, now.policy)
-    slope, limit = _over_users(gains, speeds * answer_rates(now.tally)[:, None, None])
-    return InformationValue(slope, limit, np.zeros_like(slope))
+    rates = answer_rates(now.tally)[:, None, None]
+    found = _overlap(posterior, now.welfare, now.policy)
+    gains, speeds = _pair_by_pair(found)
+    slope, limit = _over_users(gains, speeds * rates)
+    overlap = replace(found, information=found.information * rates)
+    return InformationValue(slope, limit, np.zeros_like(slope), overlap)
 
 
 @information_value.register
@@ -115,15 +118,34 @@ def gains_by_user(
     """
     if isinstance(posterior, Preferences):
         return _gains_by_chances(posterior, welfare, policy)
+    return _pair_by_pair(_overlap(posterior, welfare, policy))
+
+
+def _overlap(posterior: Strengths, welfare: Welfare, policy: Floats) -> Overlap:
+    """Return what answers are worth if users have strengths."""
     from fairduel.kernels import voi
 
     few = MOST_DRAWS if not welfare.slow else 2 * FEW_PAIRS
     moves = posterior.drawn[:few] - posterior.scores
     pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
-    found: tuple[Floats, Floats] = voi.value_strengths(
-        pulls, posterior.strengths[:few], posterior.shifts[:few], moves, scales
+    return Overlap(
+        *voi.value_strengths(
+            pulls, posterior.strengths[:few], posterior.shifts[:few], moves, scales
+        )
     )
-    return found
+
+
+def _pair_by_pair(overlap: Overlap) -> tuple[Floats, Floats]:
+    """Return gains and speeds of pairs taken one by one."""
+    variances = np.maximum(np.triu(_of_differences(overlap.covariance), 1), 1e-12)
+    gains = np.maximum(np.triu(_of_differences(overlap.worth), 1) / variances, 0.0)
+    return gains, np.triu(variances * overlap.information, 1)
+
+
+def _of_differences(forms: Floats) -> Floats:
+    """Return quadratic forms (D, K, K) at the differences of two unit vectors."""
+    own = np.diagonal(forms, axis1=1, axis2=2)
+    return np.asarray(own[:, :, None] + own[:, None, :] - 2.0 * forms)
 
 
 def _gains_by_chances(
