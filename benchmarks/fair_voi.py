@@ -373,28 +373,37 @@ def run_speed(bars: Bars) -> None:
     for seed, instance in enumerate(instances):
         simulate(instance, 200_000, FairVOI(), seed=seed)
     bars.figure("a run at K = D = 10, T 200,000, s", (time.process_time() - began) / 5, 0.3)
-    for size, rounds, bar in ((10, 400, 20), (50, 60, 500)):
-        times = live_decisions(FairVOI(), size, rounds)
-        bars.figure(f"live ask at K = D = {size}, 99 %, ms", float(np.quantile(times, 0.99)), bar)
-        print(f"    slowest of {rounds}: {max(times):.4g} ms")
-    times = live_decisions(FairVOI(welfare=Egalitarian()), 10, 60)
+    for kind, users, arms, rounds, bar in (
+        ("random", 10, 10, 400, 8),
+        ("random", 50, 50, 60, 500),
+        ("team", 10, 10, 400, 8),
+        ("team", 10, 30, 100, 150),
+        ("team", 200, 6, 100, 80),
+    ):
+        setting = Setting(kind, users, arms, LIVE_HORIZON)
+        times = live_decisions(FairVOI(), setting.instance(0, 1), rounds)
+        bars.figure(f"a decision, {setting.title}, mean, ms", float(np.mean(times)), bar)
+        slowest = f"slowest of {len(times)} {max(times):.4g} ms"
+        print(f"    99 % {np.quantile(times, 0.99):.4g} ms, {slowest}")
+    times = live_decisions(FairVOI(welfare=Egalitarian()), random_instance(10, 10, seed=1), 60)
     print(f"  the same for Egalitarian at K = D = 10: 99 % {np.quantile(times, 0.99):.4g} ms")
     print(f"  memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
 
 
-def live_decisions(learner: FairVOI, size: int, rounds: int) -> list[float]:
-    """Milliseconds of each ``ask``, when rounds are played one by one."""
-    instance, rng, times = random_instance(size, size, seed=1), np.random.default_rng(1), []
-    state = learner.init(size, size, LIVE_HORIZON, 1)
+def live_decisions(learner: FairVOI, instance: Instance, rounds: int) -> list[float]:
+    """Milliseconds of each ``ask`` that decides, when rounds are played one by one."""
+    (users, arms), rng, times = instance.scores.shape, np.random.default_rng(1), []
+    state = learner.init(users, arms, LIVE_HORIZON, 1)
     for _ in range(rounds):
-        began = time.process_time()
+        decisions, began = state.decisions, time.process_time()
         offer, state = learner.ask(state)
-        times.append(1000 * (time.process_time() - began))
-        shown = draw_round(offer, size, rng)
-        tally = Tally.empty(size, size)
+        if state.decisions > decisions:
+            times.append(1000 * (time.process_time() - began))
+        shown = draw_round(offer, users, rng)
+        tally = Tally.empty(users, arms)
         tally.plays[shown.left, shown.right] = 1
         if shown.left != shown.right:
-            won = rng.random(size) < instance.preferences[:, shown.left, shown.right]
+            won = rng.random(users) < instance.preferences[:, shown.left, shown.right]
             tally.wins[:, shown.left, shown.right] = won
             tally.wins[:, shown.right, shown.left] = ~won
         state = learner.tell(state, tally)

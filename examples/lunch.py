@@ -3,6 +3,7 @@
     python examples/lunch.py                        the people and their votes are made up
     python examples/lunch.py lunch.json --people Ann Bob Cleo --places noodles curry salad soup
     python examples/lunch.py lunch.json             go on the next day
+    python examples/lunch.py lunch.json --without Bob    Bob is not here today
 
 Questions cost only time, so each person is asked what is most worth knowing of them. Places are
 drawn so that the product of everybody's satisfaction is highest in the long run. All votes are kept
@@ -86,17 +87,22 @@ def made_up() -> None:
             report(session)
 
 
-def today(file: str, people: list[str], places: list[str], questions: int) -> None:
-    """Ask whoever is here, and draw a place."""
+def today(
+    file: str, people: list[str], places: list[str], without: list[str], questions: int
+) -> None:
+    """Ask whoever is here, and draw a place for them."""
     session = Session.load(file) if os.path.exists(file) else Session(people, places)
     for name in people:
         session.add_user(name)
     for name in places:
         session.add_arm(name)
+    for name in without:
+        if name not in session.users:
+            raise InputError(f"{name!r} is not among the people: {', '.join(session.users)}.")
     session.save(file)
     print("Type 1 or 2, tie, or nothing to skip. Ctrl-D (Ctrl-Z and Enter on Windows) ends asking.")
     try:
-        for person in session.users:
+        for person in [name for name in session.users if name not in without]:
             print(f"\n{person}:")
             for _ in range(questions):
                 question = session.question(person)
@@ -108,6 +114,8 @@ def today(file: str, people: list[str], places: list[str], questions: int) -> No
                 session.save(file)
     except (EOFError, KeyboardInterrupt):
         print()
+    for name in without:  # for today: that is not saved
+        session.remove_user(name)
     report(session)
     policy = session.recommend().policy
     place = np.random.default_rng().choice(list(policy), p=list(policy.values()))
@@ -120,13 +128,14 @@ def main() -> None:
     parser.add_argument("file", nargs="?", help="where the votes are kept")
     parser.add_argument("--people", nargs="+", default=[], help="who votes, or joins")
     parser.add_argument("--places", nargs="+", default=[], help="where to go, or new places")
+    parser.add_argument("--without", nargs="+", default=[], help="who is not here today")
     parser.add_argument("--questions", type=int, default=3, help="for each today (default: 3)")
     given = parser.parse_args()
     try:
         if given.file is None:
             made_up()
         else:
-            today(given.file, given.people, given.places, given.questions)
+            today(given.file, given.people, given.places, given.without, given.questions)
     except InputError as error:
         sys.exit(str(error))
 

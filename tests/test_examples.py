@@ -58,3 +58,18 @@ def test_bad_names_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(SystemExit, match="no users are given"):
         lunch(monkeypatch, str(tmp_path / "lunch.json"))
     assert not list(tmp_path.iterdir())
+
+
+def test_who_is_not_here_is_neither_asked_nor_counted_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(tmp_path / "lunch.json")
+    lunch(monkeypatch, file, *NEW, "--questions", "3", typed="1\n" * 6)
+    capsys.readouterr()
+    lunch(monkeypatch, file, "--without", "Bob")
+    said = capsys.readouterr().out
+    assert "Ann gets" in said
+    assert "Bob" not in said
+    assert Session.load(file).users == ("Ann", "Bob")
+    with pytest.raises(SystemExit, match="'Zoe' is not among the people: Ann, Bob."):
+        lunch(monkeypatch, file, "--without", "Zoe")

@@ -97,8 +97,27 @@ def test_a_session_takes_and_keeps_features(tmp_path: Path) -> None:
     again = Session.load(tmp_path / "s.json")
     assert again.learner == session.learner
     assert again.recommend() == session.recommend()
-    with pytest.raises(InputError, match="features of 12 arms, but 13 arms"):
+    with pytest.raises(InputError, match=r"'another dish' has no features.* Session.from_votes"):
         session.add_arm("another dish")
+    assert session.arms == tuple(arms)
+
+
+def test_arms_with_features_go_and_come_back() -> None:
+    """Who is left keeps the features of their own."""
+    arms = [f"dish {k}" for k in range(12)]
+    session = Session(["ann", "bob"], arms, seed=1, features=ROWS)
+    session.vote("ann", "dish 5", "dish 6", "dish 5")
+    before = session.recommend()
+    session.remove_arm("dish 2")
+    left = [k for k in range(12) if k != 2]
+    wins = np.zeros((2, 11, 11))
+    wins[0, 4, 5] = 1.0
+    other = Session.from_votes(
+        ["ann", "bob"], [arms[k] for k in left], wins, seed=1, features=[ROWS[k] for k in left]
+    )
+    assert session.recommend() == other.recommend()
+    session.add_arm("dish 2")
+    assert session.recommend() == before
 
 
 @pytest.mark.parametrize(

@@ -131,10 +131,29 @@ def test_what_is_not_worth_it_is_not_asked(slope: float, played: int) -> None:
     assert offer.left.tolist() == offer.right.tolist() == planner.policies[0].tolist()
 
 
+def test_what_is_worth_a_look_but_not_a_whole_part_of_a_block_is_not_asked() -> None:
+    """Ten rounds would be worth it; but late, decisions are few, and a hundred would not be."""
+    planner = _planner(slope=5.0, horizon=8850)
+    value = planner.value(850.0)
+    assert planner._plan(value, 850.0, least=10.0) is not None
+    assert planner._plan(value, 850.0, least=100.0) is None
+    assert planner.schedule.block(8000) == 100 * plan.PARTS
+    assert planner.offer(8000).asked is None
+
+
+def test_who_does_not_ask_plays_what_may_be_best() -> None:
+    """With features only the policies that are given are played."""
+    planner = replace(_planner(slope=0.05), asks=False)
+    offer = planner.offer(played=400)
+    assert offer.asked is not None
+    for side in (offer.left, offer.right):
+        assert side.tolist() in planner.policies.tolist()
+
+
 def test_the_plan_is_the_one_with_the_least_loss() -> None:
     """Against every length of exploring with every two policies, by the definition."""
     planner, rounds = _planner(slope=0.02), 900.0
-    plan = planner._plan(planner.value(rounds), rounds)
+    plan = planner._plan(planner.value(rounds), rounds, 1.0)
     assert plan is not None
     value, best = planner.value(rounds), rounds * 0.2
 

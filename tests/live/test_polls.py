@@ -167,6 +167,23 @@ def test_learners_that_go_through_phases_say_that_answers_stand() -> None:
     assert session.users == tuple(USERS)
 
 
+def test_known_winners_stay_those_of_the_same_users_when_others_come_and_go() -> None:
+    """They are given by number, of those who were there first."""
+    session = new(learner=FairVOI(winners=(3, None, 1), anytime=True))
+    session.remove_arm("pizza")
+    assert session.recommend().favourites == {"ann": "rice", "bob": None, "cat": "soup"}
+    session.remove_user("ann")
+    session.add_user("dan")
+    session.remove_arm("soup")
+    assert session.recommend().favourites == {"bob": None, "cat": None, "dan": None}
+    session.add_user("ann")
+    session.add_arm("pizza")
+    session.add_arm("soup")
+    assert session.recommend().favourites["ann"] == "rice"
+    assert session.recommend().favourites["cat"] == "soup"
+    assert session.ask().id == 1
+
+
 def test_users_and_arms_come_and_go() -> None:
     session, rng = new(), np.random.default_rng(1)
     answer(session, rng, 4)

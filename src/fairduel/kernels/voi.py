@@ -202,8 +202,9 @@ def value_strengths(
 
     Draw m has ``strengths`` (D, K), their ``shifts`` from the mode, and ``moves`` of the scores
     from their mean; ``pulls`` are what a higher score would gain, to be summed with ``scales``.
-    A pair's log-odds x move a score s by Cov(s, x) / Var(x) for each unit, so that knowing x gains
-    x' W x / Var(x), and an answer adds E[p (1 - p)] to their precision.
+    The log-odds x = b' theta of a pair, b = e_i - e_j, move a score s by Cov(s, x) / Var(x) for
+    each unit, so that knowing x gains b' W b / Var(x); an answer adds E[p (1 - p)] to its
+    precision.
     """
     n_draws, n_users, n_arms = pulls.shape
     shape = (n_users, n_arms, n_arms)

@@ -91,7 +91,8 @@ class Session:
                 "given: give one, or use FairVOI(anytime=True)."
             )
         self.seed = secrets.randbits(63) if seed is None else whole_number("the seed", seed, 0)
-        self._state = self._begin(len(users), len(arms))
+        self._player = self.learner  # as it is told of those who are present
+        self._state = self._begin(self._player, len(users), len(arms))
         self._votes = Votes(users, arms)
         self._advised: tuple[Roster, bytes, Advice] | None = None
         self._storage: Storage | None = None
@@ -107,16 +108,17 @@ class Session:
         learner: Learner[Any] | None = None,
         *,
         seed: int | None = None,
+        features: Any = None,
     ) -> Session:
         """Make a session that goes on from votes: user d preferred i to j ``wins[d, i, j]`` times.
 
         A tie is half a win each.
         """
-        session = cls(users, arms, horizon, learner, seed=seed)
+        session = cls(users, arms, horizon, learner, seed=seed, features=features)
         wins = check_wins(wins, len(session.users), len(session.arms))
         session._votes = Votes(session.users, session.arms, wins)
         nothing = Tally.empty(len(session.users), len(session.arms))
-        session._state = session.learner.tell(session._state, replace(nothing, wins=wins))
+        session._state = session._player.tell(session._state, replace(nothing, wins=wins))
         return session
 
     @property
@@ -129,8 +131,8 @@ class Session:
         """The names of the arms that are present."""
         return self._votes.roster.present_arms
 
-    def _begin(self, users: int, arms: int) -> Any:
-        return self.learner.init(users, arms, self.horizon or ENDLESS, self.seed)
+    def _begin(self, player: Learner[Any], users: int, arms: int) -> Any:
+        return player.init(users, arms, self.horizon or ENDLESS, self.seed)
 
     def __repr__(self) -> str:
         of = "" if self.horizon is None else f" of {self.horizon:,}"
@@ -148,7 +150,7 @@ class Session:
 
     def ask(self) -> Duel:
         """Issue the next duel. It counts as played from now on, answered or not."""
-        play, state = self.learner.ask(self._state)
+        play, state = self._player.ask(self._state)
         check_offer(play, len(self.arms), self.learner)
         if isinstance(play, Script):  # its first rounds have a policy, which is known now
             play = next_part(play, len(self.users))
@@ -239,25 +241,26 @@ class Session:
 
     def _happens(self, event: Event, state: Any) -> None:
         """Tell the learner, keep the event, and only then count it: an error changes nothing."""
+        player = self._player
         if isinstance(event, Moved):
-            state = self._begin_again(event)
+            player, state = self._begin_again(event)
         else:
             tally = self._votes.tally_of(event)
             if (tally.wins < 0.0).any():
-                state = self._begin_again(event)
+                player, state = self._begin_again(event)
             elif isinstance(event, Asked) or (self._heard(event) and tally.wins.any()):
-                state = self.learner.tell(state, self._votes.roster.restrict(tally))
+                state = player.tell(state, self._votes.roster.restrict(tally))
         if self._storage is not None:
             self._storage.append(event)
         self._votes.add(event)
-        self._state = state
+        self._player, self._state = player, state
 
     def _heard(self, event: Told | Voted) -> bool:
         """Whether the learner wants these answers."""
         return isinstance(event, Voted) or self._votes.asked(event.id).listen
 
-    def _begin_again(self, event: Event) -> Any:
-        """Return the state of a learner that begins after an event with all that was said."""
+    def _begin_again(self, event: Event) -> tuple[Learner[Any], Any]:
+        """Return a learner that begins after an event with all that was said, and its state."""
         if not self.learner.from_sums:
             raise InputError(
                 f"{type(self.learner).__name__} learns in phases, so that answers stand, and users "
@@ -265,8 +268,9 @@ class Session:
             )
         assert not isinstance(event, Asked)
         roster, tally = self._votes.heard_after(event)
-        state = self._begin(len(roster.present_users), len(roster.present_arms))
-        return self.learner.tell(state, tally)
+        player = _told_of_those_present(self.learner, roster)
+        state = self._begin(player, len(roster.present_users), len(roster.present_arms))
+        return player, player.tell(state, tally)
 
     def _advice(self) -> Advice:
         """Return what all votes say now, worked out once."""
@@ -274,12 +278,12 @@ class Session:
         wins = votes.roster.restrict(votes.tally).wins
         key = wins.tobytes()
         if self._advised is None or self._advised[:2] != (votes.roster, key):
-            features = self.learner.features
+            features = self._player.features
             advice = advise(
                 wins,
-                welfare=self.learner.welfare,
-                winners=self.learner.winners,
-                scoring=self.learner.scoring,
+                welfare=self._player.welfare,
+                winners=self._player.winners,
+                scoring=self._player.scoring,
                 features=None if features is None else np.array(features),
                 seed=self.seed,
             )
@@ -308,7 +312,7 @@ class Session:
     def outlook(self) -> SessionOutlook:
         """Return the same, and whether to go on asking; for learners that explain themselves."""
         shown = self._shown()
-        outlook = self._advice().outlook if self._own else self.learner.outlook(self._state)
+        outlook = self._advice().outlook if self._own else self._player.outlook(self._state)
         return SessionOutlook(
             **self._recommended(),
             share=Interval(outlook.share, outlook.low, outlook.high),
@@ -320,7 +324,7 @@ class Session:
         """Say why the last duel was chosen; "" where all votes were given outside duels."""
         if self._own and not self.rounds:
             return ""
-        return words.why(self.learner.rationale(self._state, shown), self.arms)
+        return words.why(self._player.rationale(self._state, shown), self.arms)
 
     @property
     def _own(self) -> bool:
@@ -342,13 +346,13 @@ class Session:
             advice = self._advice()
             policy, seen, favourites = advice.policy, advice.estimates, advice.favourites
         else:
-            policy = self.learner.policy(self._state)
+            policy = self._player.policy(self._state)
             check_policy(policy, len(self.arms), self.learner)
             tally = self._votes.roster.restrict(self._votes.tally)
             rng = np.random.default_rng([self.seed, 3, self.rounds])
-            posterior = self.learner.posterior(tally)
+            posterior = self._player.posterior(tally)
             seen = estimate_utilities(posterior, policy, posterior.sample(rng))
-            favourites = find_favourites(seen, tally.wins, self.learner.winners)
+            favourites = find_favourites(seen, tally.wins, self._player.winners)
         names = [None if k < 0 else self.arms[k] for k in favourites.tolist()]
         figures = zip(seen.utilities.tolist(), seen.low.tolist(), seen.high.tolist(), strict=True)
         return {
@@ -472,7 +476,7 @@ class Session:
         elif event.id != self.rounds + 1:
             raise InputError(f"duel {event.id!r} follows duel {self.rounds}: use an earlier copy.")
         else:
-            self._happens(event, self.learner.ask(self._state)[1])
+            self._happens(event, self._player.ask(self._state)[1])
 
 
 @contextmanager
@@ -534,3 +538,31 @@ def _check_arms(arms: Sequence[str]) -> tuple[str, ...]:
                 "give the arm another name."
             )
     return names
+
+
+def _told_of_those_present(learner: Learner[Any], roster: Roster) -> Learner[Any]:
+    """Return the learner with what it was given of users and arms, for those who are present.
+
+    It was given it for those who were there first: users who came later have no known winner, and
+    a winner that is gone is not known.
+    """
+    changes: dict[str, Any] = {}
+    if learner.winners is not None:
+        known = dict(zip(roster.users, learner.winners, strict=False))
+        place = {roster.arms.index(name): k for k, name in enumerate(roster.present_arms)}
+        first = [known.get(user) for user in roster.present_users]
+        changes["winners"] = tuple(None if w is None else place.get(w) for w in first)
+    if learner.features is not None:
+        described = dict(zip(roster.arms, learner.features, strict=False))
+        for arm in roster.present_arms:
+            if arm not in described:
+                raise InputError(
+                    f"{arm!r} has no features, and the other arms have: make a session of all "
+                    "arms with their features from the votes, by Session.from_votes."
+                )
+        changes["features"] = tuple(described[arm] for arm in roster.present_arms)
+    if not changes:
+        return learner
+    given: Any = learner
+    found: Learner[Any] = dataclasses.replace(given, **changes)
+    return found

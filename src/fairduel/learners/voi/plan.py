@@ -25,9 +25,10 @@ RARE = 1e-3  # arms shown less often than this are left out of an exploring poli
 class Overlap:
     """What answers of users are worth if those about one pair teach about others too.
 
-    A user's log-odds of a pair x are a difference of two strengths, known with a ``covariance``
-    (D, K, K); m answers about it add m times its ``information`` (D, K, K) to what is known of x,
-    and knowing x would gain x' W x / Var(x), where W is the ``worth`` (D, K, K).
+    Of each user, all (D, K, K): the ``covariance`` S of the strengths, their ``worth`` W, and the
+    ``information`` that an answer about a pair i, j has. With b = e_i - e_j, the log-odds of the
+    pair are b' theta: m answers add m times the information to their precision, and knowing them
+    would gain b' W b / b' S b.
     """
 
     worth: Floats
@@ -35,10 +36,13 @@ class Overlap:
     information: Floats
 
     def gains(self, first: Floats, second: Floats, lengths: Floats) -> Floats:
-        """Return what pairs of policies (P, K) gain per round in each of the lengths (L, P).
+        """Return what P pairs of policies (P, K) gain per round after each of L lengths, (L, P).
 
         Answers that add a matrix A to the precision resolve S A S - S A S A S + .. of the
         covariance S. So n rounds of A each gain n tr(W A) at first, and bend by n^2 tr(W A S A).
+        What has this slope and bend and bends on is less than a normal posterior gains, where W
+        is positive. Estimated from draws W is not quite; then a gain may bend too little, or not
+        at all, and only what there is to gain limits it.
         """
         from fairduel.kernels import voi
 
@@ -81,7 +85,7 @@ class InformationValue:
         return np.asarray(self.slope * duels / (1.0 + self.slope * duels / limit))
 
     def gains(self, first: Floats, second: Floats, lengths: Floats) -> Floats:
-        """Return what pairs of policies (P, K) gain per round in each of the lengths (L, P)."""
+        """Return what P pairs of policies (P, K) gain per round after each of L lengths, (L, P)."""
         if self.parts:
             return np.asarray(sum(part.gains(first, second, lengths) for part in self.parts))
         if self.overlap is not None:
@@ -215,10 +219,11 @@ class Planner:
         best, block = self.policies[0], self.schedule.block(played)
         stay = Offer(best, best, block, played, best)
         left = self._left(played)
-        value = None if left <= 0.0 or len(best) == 1 else self.value(left)
-        least = max(1.0, block / PARTS)
-        plan = None if value is None else self._plan(value, left + block, least)
-        if value is None or plan is None:
+        if left <= 0.0 or len(best) == 1:
+            return stay
+        value = self.value(left)
+        plan = self._plan(value, left + block, max(1.0, block / PARTS))
+        if plan is None:
             return stay
         rounds = int(min(block, plan.rounds))
         asked = self._asked(value, plan, rounds, left + block)
@@ -229,8 +234,8 @@ class Planner:
         after = played + self.schedule.block(played)
         return self.schedule.end(after) - after
 
-    def _plan(self, value: InformationValue, rounds: float, least: float = 1.0) -> Plan | None:
-        """Return the best plan for the rounds to come, None if nothing is worth asking.
+    def _plan(self, value: InformationValue, rounds: float, least: float) -> Plan | None:
+        """Return the best plan for the rounds to come, None if nothing is worth ``least`` rounds.
 
         Playing two policies for n rounds loses n times their loss, and in the rounds after it what
         is lost now less the gain, which is no more than there is to lose.
@@ -267,12 +272,14 @@ class Planner:
         i, j = i[some], j[some]
         lost = self.loss(np.concatenate([self.policies[:1], plan.sides]))
         kept = max(1.0 - float(lost[0]), 1e-300)
-        now, total = max(float(lost[0]), 0.0), float(gains.sum())
+        first, second = plan.sides[:, None]
+        now = max(float(lost[0]), 0.0)
+        total = float(value.gains(first, second, np.array([float(rounds)]))[0, 0])
         return Asked(
             pairs=np.column_stack([i, j]),
             shares=gains[i, j] / gains.sum(),
             about_winner=value.winner_slope[i, j] > 0.5 * value.slope[i, j],
-            gain=(to_come - rounds) * now * total / (now + total) / kept,
+            gain=(to_come - rounds) * now * total / (now + total + 1e-300) / kept,
             cost=rounds * max(0.0, 0.5 * float(lost[1] + lost[2]) - float(lost[0])) / kept,
         )
 
