@@ -33,15 +33,15 @@ def test_learners_come_near_the_best_of_it(learner: Any, rounds: int, welfare: W
     known = learner(welfare=welfare, winners=tuple(instance.winners.tolist()))
     runs = [
         simulate(instance, rounds, known, seed=seed, checkpoints=4, welfare=welfare)
-        for seed in (1, 2, 3, 1)
+        for seed in (1, 2, 3, 4, 5, 6, 1)
     ]
     best, scores = welfare.maximize(instance.scores).value, instance.scores
     assert runs[0].best == best
     assert min(run.regret[-1] for run in runs) >= -1e-6 * rounds
     uniform = float(welfare.value(scores.mean(axis=1)))
-    found = np.mean([welfare.value(scores @ run.policy) for run in runs[:3]])
+    found = np.mean([welfare.value(scores @ run.policy) for run in runs[:6]])
     assert found > uniform + 0.8 * (best - uniform)
-    assert runs[3].earned.tolist() == runs[0].earned.tolist()
+    assert runs[6].earned.tolist() == runs[0].earned.tolist()
 
 
 @pytest.mark.parametrize("welfare", WELFARES, ids=str)
