@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,12 @@ import numpy as np
 from fairduel import BradleyTerryThompson, FairVOI, Learner, Nash, compare
 from fairduel._arrays import Floats
 from fairduel.environments import Environment
+from fairduel.environments.people import families
 from fairduel.inference.estimates import champions, guessed_scores
 from fairduel.instance import Instance
 
 SEED, TUNING_SEED = 5_000_000, 7_000_000  # of instances to report, and to tune on
+STOPS = (20, 40, 160, 640)  # duels after which is looked at what answers say
 EXPLORED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # parts of the rounds
 LEARNERS: dict[str, Learner[Any]] = {
     "Fair-VOI": FairVOI(),
@@ -39,6 +42,13 @@ def shares(
         label: found.final(cells, "regret") / (rounds * found.final(cells, "best"))
         for label, cells in players.items()
     }
+
+
+def instances(only: Sequence[str], runs: int) -> Iterator[tuple[str, list[Instance]]]:
+    """Yield the families whose name has one of these texts in it, with instances to report."""
+    for name, place in families().items():
+        if any(text in name for text in only):
+            yield name, [place.draw(run, 1, SEED) for run in range(runs)]
 
 
 def of_chance(place: Environment, rounds: int, runs: int, seed: int = SEED) -> Floats:

@@ -5,8 +5,8 @@
 Each user's strengths are linear in the features of the arms, or linear with a part of every arm's
 own, or have nothing to do with them. Prints the share of the best welfare that is lost by the end,
 mean ± 1 standard error: Fair-VOI with the features, without them, BT-Thompson, which knows of no
-features, and random play; and the ratio of the first two. ``--tuning`` takes the instances that the
-learner was tuned on. The exit code is 1 if a bar is missed: what is lost where strengths are linear
+features, and random play; and the ratio of the first two. ``--tuning`` takes instances to tune on,
+which no report uses. The exit code is 1 if a bar is missed: what is lost where strengths are linear
 in the features, and the ratio where they are useless.
 """
 
@@ -14,21 +14,23 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
-from _families import shown
+from _families import SEED, TUNING_SEED, shown
 
 from fairduel import BradleyTerryThompson, FairVOI, Instance, Nash, simulate
 from fairduel._arrays import Floats
 
-SEED, TUNING = 5_000_000, 2_000_000  # of instances to report; to tune on, added to the run
 MUST, HARM = 0.2, 1.1  # share lost at most; of what is lost without features
 KINDS = {"linear": 0.0, "linear, and a fifth of its own": 0.2, "useless features": 1.0}
 
 
-def instance(own: float, users: int, arms: int, features: int, run: int) -> tuple[Instance, Floats]:
-    rng = np.random.default_rng([SEED, run])
+def instance(
+    own: float, users: int, arms: int, features: int, seed: Sequence[int]
+) -> tuple[Instance, Floats]:
+    rng = np.random.default_rng(seed)
     table = rng.standard_normal((arms, features))
     weights = rng.standard_normal((users, features))
     linear = weights @ table.T / np.sqrt(features)
@@ -36,8 +38,8 @@ def instance(own: float, users: int, arms: int, features: int, run: int) -> tupl
     return Instance(1.0 / (1.0 + np.exp(theta[:, None, :] - theta[:, :, None]))), table
 
 
-def lost(own: float, arms: int, rounds: int, run: int) -> tuple[float, ...]:
-    made, table = instance(own, 4, arms, 5, run)
+def lost(own: float, arms: int, rounds: int, first: int, run: int) -> tuple[float, ...]:
+    made, table = instance(own, 4, arms, 5, (first, run))
     best = Nash().maximize(made.scores).value
     chance = 1.0 - float(Nash().value(made.scores.mean(axis=1))) / best
     shares = []
@@ -56,14 +58,14 @@ def main() -> None:
     parser.add_argument("--workers", type=int)
     parser.add_argument("--tuning", action="store_true")
     options = parser.parse_args()
-    first, met = TUNING if options.tuning else 0, True
+    n, met = options.runs, True
+    common = options.arms, options.rounds, TUNING_SEED if options.tuning else SEED
     labels = ("features", "without", "BT-Thompson", "random", "features / without")
     print(f"{'':34}" + "".join(f"{label:>20}" for label in labels), flush=True)
     with ProcessPoolExecutor(options.workers) as pool:
         for label, own in KINDS.items():
-            n = options.runs
-            given = [own] * n, [options.arms] * n, [options.rounds] * n, range(first, first + n)
-            found = np.array(list(pool.map(lost, *given)))
+            given = [[x] * n for x in (own, *common)]
+            found = np.array(list(pool.map(lost, *given, range(n))))
             ratio = found[:, 0].mean() / found[:, 1].mean()
             figures = [*map(shown, found.T), f"{ratio:.3f}"]
             print(f"{label:34}" + "".join(f"{figure:>20}" for figure in figures), flush=True)

@@ -14,16 +14,13 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from _families import SEED, answers
+from _families import SEED, STOPS, answers, instances
 
 from fairduel import Nash
 from fairduel._arrays import Floats
-from fairduel.environments.people import families
 from fairduel.inference import estimate_utilities, infer
 from fairduel.instance import Instance
 from fairduel.learners.voi.candidates import candidates
-
-STOPS = (20, 40, 160, 640)
 
 
 def held(instance: Instance, duels: int, run: int) -> Floats:
@@ -46,14 +43,12 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=[""])
     options = parser.parse_args()
     print(f"{'all arms alike / as recommended':<40}" + "".join(f"{n:>16}" for n in STOPS))
-    for name, place in families().items():
-        if any(text in name for text in options.only):
-            made = [place.draw(run, 1, SEED) for run in range(options.runs)]
-            row = [
-                np.mean([held(instance, duels, run) for run, instance in enumerate(made)], axis=0)
-                for duels in STOPS
-            ]
-            print(f"{name:<40}" + "".join(f"{a:>9.1%} /{b:>6.1%}" for a, b in row), flush=True)
+    for name, made in instances(options.only, options.runs):
+        row = [
+            np.mean([held(instance, duels, run) for run, instance in enumerate(made)], axis=0)
+            for duels in STOPS
+        ]
+        print(f"{name:<40}" + "".join(f"{a:>9.1%} /{b:>6.1%}" for a, b in row), flush=True)
 
 
 if __name__ == "__main__":

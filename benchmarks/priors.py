@@ -12,13 +12,10 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from _families import SEED, answers
+from _families import SEED, STOPS, answers, instances
 
-from fairduel.environments.people import families
 from fairduel.inference import Mixed, Strengths, infer
 from fairduel.instance import Instance
-
-STOPS = (20, 40, 160, 640)
 
 
 def of_strengths(instance: Instance, duels: int, run: int) -> float:
@@ -34,14 +31,12 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=[""])
     options = parser.parse_args()
     print(f"{'':40}" + "".join(f"{f'{duels} duels':>12}" for duels in STOPS))
-    for name, place in families().items():
-        if any(text in name for text in options.only):
-            instances = [place.draw(run, 1, SEED) for run in range(options.runs)]
-            means = [
-                np.mean([of_strengths(each, duels, run) for run, each in enumerate(instances)])
-                for duels in STOPS
-            ]
-            print(f"{name:40}" + "".join(f"{mean:>12.3f}" for mean in means), flush=True)
+    for name, made in instances(options.only, options.runs):
+        means = [
+            np.mean([of_strengths(instance, duels, run) for run, instance in enumerate(made)])
+            for duels in STOPS
+        ]
+        print(f"{name:40}" + "".join(f"{mean:>12.3f}" for mean in means), flush=True)
 
 
 if __name__ == "__main__":

@@ -18,12 +18,12 @@ from fairduel.kernels import voi
 from fairduel.learners.voi.plan import InformationValue, Overlap
 from fairduel.learners.voi.value import (
     Situation,
+    _overlap,
     information_value,
     left_derivatives,
     policy_values,
     value_arms,
 )
-from fairduel.learners.voi.value import _overlap as _strengths_overlap
 from fairduel.tally import Tally
 from fairduel.welfare import Egalitarian, Nash
 
@@ -164,7 +164,7 @@ def test_under_borda_all_pairs_of_an_arm_tell_of_it_and_no_others() -> None:
 # Strengths: what answers about several pairs teach overlaps
 
 
-def _overlap(seed: int, users: int = 2, arms: int = 5) -> Overlap:
+def _made_up(seed: int, users: int = 2, arms: int = 5) -> Overlap:
     """Made-up covariances and worths, positive as they are but for what draws have of chance."""
     rng = np.random.default_rng(seed)
     roots = rng.standard_normal((2, users, arms, arms))
@@ -200,7 +200,7 @@ def _exactly(overlap: Overlap, first: Floats, second: Floats, rounds: float) -> 
 def test_overlapping_gains_are_no_more_than_a_normal_posterior_gains(
     seed: int, rounds: float
 ) -> None:
-    overlap = _overlap(seed)
+    overlap = _made_up(seed)
     first, second = np.random.default_rng(seed + 1).dirichlet(np.full(5, 0.5), size=2)
     exact = _exactly(overlap, first, second, rounds)
     (gain,) = overlap.gains(first[None], second[None], np.array([rounds]))[0]
@@ -210,7 +210,7 @@ def test_overlapping_gains_are_no_more_than_a_normal_posterior_gains(
 @given(st.integers(0, 10**6))
 def test_slope_and_bend_of_overlapping_gains_are_exact(seed: int) -> None:
     """What is left is of the third order: half the rounds, an eighth of it."""
-    overlap = _overlap(seed)
+    overlap = _made_up(seed)
     first, second = np.random.default_rng(seed + 1).dirichlet(np.full(5, 2.0), size=2)
     lengths = np.array([2e-3, 1e-3])
     gains = overlap.gains(first[None], second[None], lengths)[:, 0]
@@ -248,7 +248,7 @@ def test_knowing_all_strengths_gains_what_is_lost_for_not_knowing_them() -> None
         np.einsum("ndk,nk->nd", posterior.drawn, Nash().follow(posterior.drawn, policy))
     )
     lost = float((1.0 - Nash().value(posterior.drawn @ policy) / best).mean())
-    found = _strengths_overlap(posterior, Nash(), policy)
+    found = _overlap(posterior, Nash(), policy)
     gained = sum(
         float(np.trace(worth @ np.linalg.pinv(covariance)))
         for worth, covariance in zip(found.worth, found.covariance, strict=True)
@@ -258,7 +258,7 @@ def test_knowing_all_strengths_gains_what_is_lost_for_not_knowing_them() -> None
 
 def test_a_pair_by_itself_overlaps_with_nothing() -> None:
     """Two arms: the gain is the limit times m v / (1 + m v)."""
-    overlap = _overlap(3, users=1)
+    overlap = _made_up(3, users=1)
     i, j, rounds = 1, 4, 7.0
     x = np.eye(5)[i] - np.eye(5)[j]
     variance = x @ overlap.covariance[0] @ x

@@ -52,9 +52,11 @@ class Overlap:
         return np.asarray((slope * n / (1.0 + rate * n)).sum(axis=2))
 
     def times(self, factor: float) -> Overlap:
+        """Return the same in other units."""
         return replace(self, worth=factor * self.worth)
 
     def among(self, arms: Ints) -> Overlap:
+        """Return the same for answers about some arms only."""
         pairs = np.ix_(np.arange(len(self.worth)), arms, arms)
         return Overlap(self.worth[pairs], self.covariance[pairs], self.information[pairs])
 
@@ -251,7 +253,7 @@ class Planner:
         first, second = np.triu_indices(len(policies))
         cost, now = 0.5 * (losses[first] + losses[second]), max(float(losses[0]), 0.0)
         lengths, arms = _lengths(least, rounds), _most(policies.max(axis=0))
-        few = policies[:, arms]
+        few = policies.take(arms, axis=1)
         gains = value.among(arms).gains(few[first], few[second], lengths)
         gains = now * gains / (now + gains + 1e-300)
         total = lengths[:, None] * cost + (rounds - lengths[:, None]) * (now - gains)
@@ -272,9 +274,10 @@ class Planner:
         i, j = i[some], j[some]
         lost = self.loss(np.concatenate([self.policies[:1], plan.sides]))
         kept = max(1.0 - float(lost[0]), 1e-300)
-        first, second = plan.sides[:, None]
+        arms = _most(plan.sides.max(axis=0))
+        first, second = plan.sides.take(arms, axis=1)[:, None]
         now = max(float(lost[0]), 0.0)
-        total = float(value.gains(first, second, np.array([float(rounds)]))[0, 0])
+        total = float(value.among(arms).gains(first, second, np.array([float(rounds)]))[0, 0])
         return Asked(
             pairs=np.column_stack([i, j]),
             shares=gains[i, j] / gains.sum(),
