@@ -4,7 +4,7 @@
 
 Everybody answers duels that are drawn at random. Prints for every family of
 ``environments.people``, after 20, 40, 160 and 640 of them, the probability of strengths given the
-answers, in the mean of instances; the rest is that of independent pairs. Both are even beforehand.
+answers, in the mean of instances; the rest is that of independent pairs.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ def test_votes_go_through_the_posterior() -> None:
     found = fit(example_file("team-lunch.csv"))
     wins = found.ballots.wins()
     alike, pairs = infer_alike(wins), infer_pairs(wins)
-    posterior = weigh([(alike.log_evidence, alike), (pairs.log_evidence(), pairs)])
+    posterior = weigh(alike, pairs)
     assert found.scoring == "condorcet"
     assert found.scores == pytest.approx(posterior.scores)
     assert found.solution.policy == pytest.approx(Nash().maximize(posterior.scores).policy)

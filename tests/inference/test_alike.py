@@ -7,8 +7,9 @@ import pytest
 
 from fairduel._arrays import Floats
 from fairduel.inference import infer_strengths
-from fairduel.inference.alike import LARGEST, _fit, infer_alike
-from fairduel.inference.correlated import Correlated, laplace
+from fairduel.inference.alike import LARGEST, SPREADS, _fit, infer_alike
+from fairduel.inference.correlated import Correlated, infer_kinds, laplace
+from fairduel.inference.posterior import DRAWS
 
 
 def votes(theta: Floats, each: int, rng: np.random.Generator) -> Floats:
@@ -96,6 +97,7 @@ def predicted(strengths: Floats, theta: Floats) -> float:
 def test_it_predicts_better_where_users_are_alike_and_as_well_where_not(
     shared: float, gains: float
 ) -> None:
+    """Than people with the same spreads who are taken to be unrelated."""
     gained = []
     for run in range(12):
         rng = np.random.default_rng([run, 7])
@@ -103,8 +105,8 @@ def test_it_predicts_better_where_users_are_alike_and_as_well_where_not(
         apart = rng.standard_normal((6, 8))
         theta = 1.5 * (np.sqrt(shared) * camps + np.sqrt(1.0 - shared) * apart)
         wins = votes(theta, 7, rng)
-        one_by_one = [infer_strengths(own[None]).strengths for own in wins]
-        alone = predicted(np.concatenate(one_by_one, axis=1), theta)
+        unrelated = [[laplace(wins, s**2 * np.eye(6), np.zeros((6, 8)))] for s in SPREADS]
+        alone = predicted(infer_kinds(wins, None, unrelated, DRAWS).strengths, theta)
         gained.append(predicted(infer_alike(wins).strengths, theta) - alone)
     assert np.mean(gained) > gains
 

@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from fairduel import Nash
 from fairduel._arrays import Floats
 from fairduel.environments import bradley_terry_instance, random_instance
+from fairduel.environments.people import families
 from fairduel.inference import (
     Mixed,
     Strengths,
@@ -15,9 +17,11 @@ from fairduel.inference import (
     infer_pairs,
     infer_strengths,
 )
-from fairduel.inference.strengths import HYPOTHESES
+from fairduel.inference.mixed import ODDS
+from fairduel.inference.strengths import HYPOTHESES, PRIOR
 from fairduel.instance import Instance
 from fairduel.kernels import strengths as kernels
+from fairduel.learners.voi.candidates import candidates
 
 
 def _answers(instance: Instance, votes: int, seed: int) -> Floats:
@@ -116,6 +120,35 @@ def test_the_evidence_says_how_people_are() -> None:
     wins = _answers(random_instance(5, 8, seed=1), 300, seed=1)
     assert not isinstance(infer(wins), Strengths)
     assert infer_pairs(wins).log_evidence() > infer_strengths(wins).log_evidence + 10.0
+
+
+def test_beforehand_people_have_strengths_and_then_the_evidence_decides() -> None:
+    assert math.isclose(PRIOR.sum(), 1.0)
+    blank = infer(np.zeros((2, 3, 3)))
+    assert isinstance(blank, Mixed)
+    (of_strengths, strengths), (of_pairs, _) = blank.parts
+    assert math.isclose(of_strengths / of_pairs, ODDS, rel_tol=1e-6)
+    assert isinstance(strengths, Strengths)
+    assert np.allclose(strengths.weights, PRIOR)
+    wins = _answers(random_instance(5, 10, seed=3), 100, seed=3)
+    found = infer(wins)
+    assert isinstance(found, Mixed)
+    (of_strengths, _), (of_pairs, _) = found.parts
+    ahead = infer_strengths(wins).log_evidence - infer_pairs(wins).log_evidence()
+    assert math.isclose(of_strengths / of_pairs, ODDS * math.exp(ahead), rel_tol=1e-9)
+
+
+def test_a_few_duels_do_not_make_it_bold() -> None:
+    """Ten groups of voters who have little in common, ten duels: no worse than all arms alike."""
+    place, kept = families()["voters in groups, stand-in (9, 10)"], []
+    for run in range(40):
+        instance = place.draw(run, 1, 7_000_000)
+        posterior = infer(_answers(instance, 10, seed=run))
+        policy = candidates(posterior, Nash(), np.random.default_rng(run))[0][0]
+        values = Nash().value(np.stack([instance.scores @ policy, instance.scores.mean(axis=1)]))
+        kept.append(values / Nash().maximize(instance.scores).value)
+    ours, alike = np.mean(kept, axis=0)
+    assert ours > alike
 
 
 def test_a_mixture_is_between_its_parts() -> None:

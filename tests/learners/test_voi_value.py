@@ -133,7 +133,7 @@ def test_under_borda_a_pair_is_worth_what_knowing_it_gains(
     wins = np.zeros((2, 2, 2))
     for user, won in enumerate((first, second)):
         wins[user, 0, 1], wins[user, 1, 0] = won, answers - won
-    posterior = infer_preferences(wins, "borda")
+    posterior = infer_preferences(wins, "borda", draws=2000)
     policy = Nash().maximize(posterior.scores).policy
     plays = np.array([[0, answers], [0, 0]])
     value = information_value(

@@ -420,16 +420,19 @@ ROUND = {
 
 @pytest.mark.parametrize(
     ("learner", "horizon"),
-    [(None, 150), (None, None), (FairEpsilonGreedy(winners=(0, 1)), 600)],
+    [(None, 300), (None, None), (FairEpsilonGreedy(winners=(0, 1)), 600)],
     ids=["known horizon", "unknown horizon", "paper's learner"],
 )
 def test_likes_that_go_round_in_a_circle(
     learner: Learner[Any] | None, horizon: int | None, tmp_path: Path
 ) -> None:
-    """Rock beats scissors beats paper beats rock, for ann: it goes on, and it is said."""
+    """Rock beats scissors beats paper beats rock, for ann: it goes on, and it is said.
+
+    That takes some hundred duels: beforehand people are expected to have strengths.
+    """
     hands = ["rock", "paper", "scissors"]
     session = Session(["ann", "bob"], hands, horizon, learner, seed=1)
-    for _ in range(horizon or 150):
+    for _ in range(horizon or 300):
         duel = session.ask()
         if duel.vote:
             answer = ROUND[frozenset((duel.left, duel.right))]

@@ -31,8 +31,7 @@ def infer_votes(
     wins: Floats, alike: Strengths, winners: Sequence[int | None] | None = None
 ) -> Posterior:
     """Return the posterior of people who may be alike, or of independent pairs, by evidence."""
-    pairs = infer_pairs(wins, winners)
-    return weigh([(alike.log_evidence, alike), (pairs.log_evidence(), pairs)])
+    return weigh(alike, infer_pairs(wins, winners))
 
 
 def infer_alike(wins: Floats, winners: Sequence[int | None] | None = None) -> Strengths:

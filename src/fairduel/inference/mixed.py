@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairduel._arrays import Floats
-from fairduel.inference.independent import infer_pairs
+from fairduel.inference.independent import IndependentPairs, infer_pairs
 from fairduel.inference.posterior import DRAWS, Posterior, blank_or_not, by_evidence
 from fairduel.inference.preferences import infer_preferences
-from fairduel.inference.strengths import KEPT, infer_strengths, weigh_strengths
+from fairduel.inference.strengths import KEPT, Strengths, infer_strengths, weigh_strengths
 
+ODDS = 30.0  # beforehand, that people have strengths rather than independent pairs
 NEGLIGIBLE = 1e-3  # a model less likely than this is left out
 UNLIKELY = -math.log(NEGLIGIBLE)
 
@@ -49,10 +50,10 @@ def infer(
     """Return the posterior given ``wins`` (D, K, K); ``winners`` are those that are known.
 
     By the paper's scoring all users have a winner; under others nothing of that kind is assumed.
-    Beforehand people have strengths or independent pairs with even odds, all of them alike; the
-    evidence decides. The same answers always give the same posterior, its draws among them.
-    draws: how many to keep of a posterior without a closed form, whose means are over them;
-    default: as many as a learner needs.
+    Beforehand people have strengths rather than independent pairs, all of them alike, by odds of
+    ``ODDS``; the evidence decides. The same answers always give the same posterior, its draws
+    among them. draws: how many to keep of a posterior without a closed form, whose means are over
+    them; default: as many as a learner needs.
     """
     seed = round(2.0 * float(wins.sum()))
     if scoring != "condorcet":
@@ -60,20 +61,18 @@ def infer(
     pairs = infer_pairs(wins, winners)
     evidence = pairs.log_evidence()
     weighed = weigh_strengths(wins, evidence)
-    if evidence - weighed[1] > UNLIKELY:
+    if evidence - weighed[1] - math.log(ODDS) > UNLIKELY:
         return pairs
     strengths = infer_strengths(wins, winners, seed, weighed, draws or KEPT)
-    return blank_or_not(weigh([(weighed[1], strengths), (evidence, pairs)]), wins, winners)
+    return blank_or_not(weigh(strengths, pairs), wins, winners)
 
 
-def weigh(models: Sequence[tuple[float, Posterior]]) -> Posterior:
-    """Mix posteriors with even odds beforehand, each given with its log evidence."""
-    weights, _ = by_evidence(np.array([each for each, _ in models]))
-    likely = [
-        (weight, posterior)
-        for weight, (_, posterior) in zip(weights.tolist(), models, strict=True)
-        if weight > NEGLIGIBLE
-    ]
+def weigh(strengths: Strengths, pairs: IndependentPairs) -> Posterior:
+    """Mix the posteriors of the two models by their evidence; what is negligible is left out."""
+    evidence = np.array([strengths.log_evidence, pairs.log_evidence()])
+    (first, second), _ = by_evidence(evidence, np.array([ODDS, 1.0]) / (ODDS + 1.0))
+    models = ((float(first), strengths), (float(second), pairs))
+    likely = [model for model in models if model[0] > NEGLIGIBLE]
     return likely[0][1] if len(likely) == 1 else mix(likely)
 
 

@@ -69,10 +69,15 @@ def in_proportion(weights: Floats, n: int, rng: np.random.Generator) -> Ints:
     return counts
 
 
-def by_evidence(evidence: Floats) -> tuple[Floats, float]:
-    """Return the weights of hypotheses, at even odds beforehand, and the log evidence of all."""
-    weights = np.exp(evidence - evidence.max())
-    return weights / weights.sum(), float(evidence.max() + np.log(weights.mean()))
+def by_evidence(evidence: Floats, prior: Floats | None = None) -> tuple[Floats, float]:
+    """Return the weights of hypotheses, and the log evidence of all.
+
+    prior: their probabilities beforehand; default: even ones.
+    """
+    before = 1.0 / len(evidence) if prior is None else prior
+    weights = before * np.exp(evidence - evidence.max())
+    total = float(weights.sum())
+    return weights / total, float(evidence.max()) + math.log(total)
 
 
 def evenly_spaced(drawn: Floats, n: int, rng: np.random.Generator) -> Floats:

@@ -73,7 +73,10 @@ def infer_preferences(
 
 
 def _weigh(wins: Floats) -> Floats:
-    """Return the probabilities of independent pairs and of all kinds of strengths, (1 + H,)."""
+    """Return the probabilities of independent pairs and of all kinds of strengths, (1 + H,).
+
+    Even beforehand: who scores without a winner does not take it that people have strengths.
+    """
     from scipy.special import betaln
 
     i, j = np.triu_indices(wins.shape[1], 1)

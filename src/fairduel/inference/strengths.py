@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,13 +20,18 @@ from fairduel.inference.posterior import (
     stratified,
 )
 
-SPREADS = (0.5, 1.0, 2.0, 4.0)  # of strengths, in log-odds
-RESIDUALS = (0.0, 0.5)  # by which single pairs deviate, in log-odds
-CORRELATIONS = (0.0, 0.4, 0.8)  # of what users think of an arm
+# With their probabilities beforehand. A few answers hardly say how strong tastes are and whether
+# people agree. Who takes weak tastes or agreement for likely then plays one arm where many are
+# needed, and where people do agree some ten duels show it anyhow.
+SPREADS = {0.5: 0.03, 1.0: 0.2, 2.0: 0.5, 4.0: 0.27}  # of strengths, in log-odds
+RESIDUALS = {0.0: 0.5, 0.5: 0.5}  # by which single pairs deviate, in log-odds
+CORRELATIONS = {0.0: 0.94, 0.4: 0.05, 0.8: 0.01}  # of what users think of an arm
 HOPELESS = 200.0  # nats behind another model: nothing of this one is left
 KEPT = 128  # draws that are kept by default: half of them are mirror images
 
-HYPOTHESES = np.array([x[::-1] for x in itertools.product(CORRELATIONS, RESIDUALS, SPREADS)])
+_KINDS = CORRELATIONS, RESIDUALS, SPREADS
+HYPOTHESES = np.array([x[::-1] for x in itertools.product(*_KINDS)])
+PRIOR = np.array([math.prod(x) for x in itertools.product(*(kind.values() for kind in _KINDS))])
 _LOOSEST = [6]  # the largest deviations, a spread of 2, and nothing in common
 _APART = len(SPREADS) * len(RESIDUALS)  # hypotheses with nothing in common; they come first
 _UNLIKELY = 7.0  # nats behind the best of these: not tried with anything in common
@@ -74,13 +80,13 @@ def weigh_strengths(wins: Floats, rival: float = -np.inf) -> tuple[Floats, float
             return np.eye(len(HYPOTHESES))[_LOOSEST[0]], nearest
     apart = strengths.evidence(wins, *HYPOTHESES[:_APART].T.copy())
     if len(wins) == 1:  # what is common to one user makes no difference
-        return by_evidence(np.tile(apart, len(CORRELATIONS)))
+        return by_evidence(np.tile(apart, len(CORRELATIONS)), PRIOR)
     likely = np.tile(apart > apart.max() - _UNLIKELY, len(CORRELATIONS))
     likely[:_APART] = False
     evidence = np.full(len(HYPOTHESES), -np.inf)
     evidence[:_APART] = apart
     evidence[likely] = strengths.evidence(wins, *HYPOTHESES[likely].T.copy())
-    return by_evidence(evidence)
+    return by_evidence(evidence, PRIOR)
 
 
 def infer_strengths(
