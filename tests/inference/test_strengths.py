@@ -119,7 +119,7 @@ def test_the_evidence_says_how_people_are() -> None:
     assert like.weights[spreads == 1.0].sum() > 0.9
     wins = _answers(random_instance(5, 8, seed=1), 300, seed=1)
     assert not isinstance(infer(wins), Strengths)
-    assert infer_pairs(wins).log_evidence() > infer_strengths(wins).log_evidence + 10.0
+    assert infer_pairs(wins).log_evidence > infer_strengths(wins).log_evidence + 10.0
 
 
 def test_beforehand_people_have_strengths_and_then_the_evidence_decides() -> None:
@@ -134,7 +134,7 @@ def test_beforehand_people_have_strengths_and_then_the_evidence_decides() -> Non
     found = infer(wins)
     assert isinstance(found, Mixed)
     (of_strengths, _), (of_pairs, _) = found.parts
-    ahead = infer_strengths(wins).log_evidence - infer_pairs(wins).log_evidence()
+    ahead = infer_strengths(wins).log_evidence - infer_pairs(wins).log_evidence
     assert math.isclose(of_strengths / of_pairs, ODDS * math.exp(ahead), rel_tol=1e-9)
 
 

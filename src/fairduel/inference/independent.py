@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -58,15 +59,16 @@ class IndependentPairs(Posterior):
         np.put_along_axis(scores, winners[:, :, None], 1.0, axis=2)
         return scores
 
+    @cached_property
     def log_evidence(self) -> float:
-        """Return the log of the probability of the answers, given that all users have a winner."""
-        from scipy.special import betaln, logsumexp
+        """The log of the probability of the answers, given that all users have a winner."""
+        from scipy.special import betaln
 
         users, arms, _ = self.wins.shape
         prior = float(self.wins[0, 0, 0])  # a diagonal holds nothing else
         i, j = np.triu_indices(arms, 1)
         pairs = betaln(self.wins[:, i, j], self.wins[:, j, i]) - betaln(prior, prior)
-        winner_exists = logsumexp(self.log_beats.sum(axis=1), axis=1)
+        winner_exists = np.logaddexp.reduce(self.log_beats.sum(axis=1), axis=1)
         return float(pairs.sum() + winner_exists.sum() - users * math.log(arms * 0.5 ** (arms - 1)))
 
     def _draw_winners(self, rng: np.random.Generator, n: int) -> Ints:

@@ -59,9 +59,8 @@ def infer(
     if scoring != "condorcet":
         return blank_or_not(infer_preferences(wins, scoring, seed, draws), wins)
     pairs = infer_pairs(wins, winners)
-    evidence = pairs.log_evidence()
-    weighed = weigh_strengths(wins, evidence)
-    if evidence - weighed[1] - math.log(ODDS) > UNLIKELY:
+    weighed = weigh_strengths(wins, pairs.log_evidence)
+    if pairs.log_evidence - weighed[1] - math.log(ODDS) > UNLIKELY:
         return pairs
     strengths = infer_strengths(wins, winners, seed, weighed, draws or KEPT)
     return blank_or_not(weigh(strengths, pairs), wins, winners)
@@ -69,7 +68,7 @@ def infer(
 
 def weigh(strengths: Strengths, pairs: IndependentPairs) -> Posterior:
     """Mix the posteriors of the two models by their evidence; what is negligible is left out."""
-    evidence = np.array([strengths.log_evidence, pairs.log_evidence()])
+    evidence = np.array([strengths.log_evidence, pairs.log_evidence])
     (first, second), _ = by_evidence(evidence, np.array([ODDS, 1.0]) / (ODDS + 1.0))
     models = ((float(first), strengths), (float(second), pairs))
     likely = [model for model in models if model[0] > NEGLIGIBLE]

@@ -34,7 +34,7 @@ HYPOTHESES = np.array([x[::-1] for x in itertools.product(*_KINDS)])
 PRIOR = np.array([math.prod(x) for x in itertools.product(*(kind.values() for kind in _KINDS))])
 _LOOSEST = [6]  # the largest deviations, a spread of 2, and nothing in common
 _APART = len(SPREADS) * len(RESIDUALS)  # hypotheses with nothing in common; they come first
-_UNLIKELY = 7.0  # nats behind the best of these: not tried with anything in common
+_UNLIKELY = 7.0  # nats behind the likeliest hypothesis
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,11 +81,19 @@ def weigh_strengths(wins: Floats, rival: float = -np.inf) -> tuple[Floats, float
     apart = strengths.evidence(wins, *HYPOTHESES[:_APART].T.copy())
     if len(wins) == 1:  # what is common to one user makes no difference
         return by_evidence(np.tile(apart, len(CORRELATIONS)), PRIOR)
-    likely = np.tile(apart > apart.max() - _UNLIKELY, len(CORRELATIONS))
-    likely[:_APART] = False
+    # What is common is tried with the best of these, with other likely ones if it may be, and with
+    # all if it is: then spreads are other ones.
     evidence = np.full(len(HYPOTHESES), -np.inf)
     evidence[:_APART] = apart
-    evidence[likely] = strengths.evidence(wins, *HYPOTHESES[likely].T.copy())
+    best = np.arange(len(HYPOTHESES)) % _APART == apart.argmax()
+    best[:_APART] = False
+    evidence[best] = strengths.evidence(wins, *HYPOTHESES[best].T.copy())
+    after = evidence + np.log(PRIOR)
+    ahead = after[best].max() - after[:_APART].max()
+    if ahead > -_UNLIKELY:
+        likely = np.tile((apart > apart.max() - _UNLIKELY) | (ahead > 0.0), len(CORRELATIONS))
+        rest = likely & (evidence == -np.inf)
+        evidence[rest] = strengths.evidence(wins, *HYPOTHESES[rest].T.copy())
     return by_evidence(evidence, PRIOR)
 
 

@@ -69,18 +69,18 @@ def factorize(matrix: Floats) -> None:
 
 
 @part
-def solve_lower(factor: Floats, x: Floats) -> None:
-    """Replace x by U'^-1 x."""
-    for k in range(x.size):
+def solve_lower(factor: Floats, x: Floats, first: int = 0) -> None:
+    """Replace x by U'^-1 x, where x is 0 before the ``first``."""
+    for k in range(first, x.size):
         x[k] /= factor[k, k]
         for i in range(k + 1, x.size):
             x[i] -= factor[k, i] * x[k]
 
 
 @part
-def solve_upper(factor: Floats, x: Floats) -> None:
-    """Replace x by U^-1 x."""
-    for k in range(x.size - 1, -1, -1):
+def solve_upper(factor: Floats, x: Floats, first: int = 0) -> None:
+    """Replace x by U^-1 x, from the ``first`` on."""
+    for k in range(x.size - 1, first - 1, -1):
         for i in range(k + 1, x.size):
             x[k] -= factor[k, i] * x[i]
         x[k] /= factor[k, k]

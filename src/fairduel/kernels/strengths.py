@@ -118,12 +118,14 @@ def residual_steps(
 
 @part
 def invert(factor: Floats, inverse: Floats) -> None:
-    """Write the inverse of U'U, given U."""
+    """Write the inverse of U'U, given U: one half of it, and its mirror image."""
     inverse[:] = 0.0
     for k in range(len(factor)):
         inverse[k, k] = 1.0
-        solve_lower(factor, inverse[k])
-        solve_upper(factor, inverse[k])
+        solve_lower(factor, inverse[k], k)
+        solve_upper(factor, inverse[k], k)
+        for j in range(k):
+            inverse[k, j] = inverse[j, k]
 
 
 @part
