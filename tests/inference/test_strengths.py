@@ -18,7 +18,7 @@ from fairduel.inference import (
     infer_strengths,
 )
 from fairduel.inference.mixed import ODDS
-from fairduel.inference.strengths import HYPOTHESES, PRIOR
+from fairduel.inference.strengths import HYPOTHESES, PRIOR, weigh_strengths
 from fairduel.instance import Instance
 from fairduel.kernels import strengths as kernels
 from fairduel.learners.voi.candidates import candidates
@@ -189,3 +189,14 @@ def test_intervals_hold_for_people_with_strengths(votes: int) -> None:
         truth = instance.scores @ policy
         inside += ((seen.low <= truth) & (truth <= seen.high)).tolist()
     assert 0.9 <= np.mean(inside) <= 0.985
+
+
+def test_arms_that_nobody_compared_make_no_difference_to_the_evidence() -> None:
+    wins = _answers(bradley_terry_instance(3, 5, seed=1), 40, seed=1)
+    more = np.pad(wins, ((0, 0), (1, 2), (1, 2)))
+    weights, evidence = weigh_strengths(wins)
+    padded, same = weigh_strengths(more)
+    assert np.allclose(weights, padded)
+    assert math.isclose(evidence, same)
+    apart = kernels.evidence(more, *HYPOTHESES.T.copy())
+    assert np.allclose(apart, kernels.evidence(wins, *HYPOTHESES.T.copy()), atol=0.01)

@@ -133,10 +133,10 @@ def inverse(covariance: Floats) -> Floats:
 
 def _density(wins: Floats, precision: Precision, theta: Floats) -> float:
     """Return the log of likelihood and prior, but for constants."""
-    ahead = theta[:, :, None] - theta[:, None, :]
-    return float(
-        -(wins * np.logaddexp(0.0, -ahead)).sum() - 0.5 * (theta * precision.times(theta)).sum()
-    )
+    user, i, j = np.nonzero(wins)  # most pairs of many arms were never compared
+    behind = theta[user, j] - theta[user, i]
+    likelihood = -(wins[user, i, j] * np.logaddexp(0.0, behind)).sum()
+    return float(likelihood - 0.5 * (theta * precision.times(theta)).sum())
 
 
 def _derivatives(wins: Floats, precision: Precision, theta: Floats) -> tuple[Floats, Floats]:

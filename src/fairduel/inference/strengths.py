@@ -74,6 +74,7 @@ def weigh_strengths(wins: Floats, rival: float = -np.inf) -> tuple[Floats, float
     """
     from fairduel.kernels import strengths
 
+    wins = _compared(wins)
     if rival > -np.inf:
         nearest = float(strengths.evidence(wins, *HYPOTHESES[_LOOSEST].T.copy())[0])
         if nearest < rival - HOPELESS:
@@ -95,6 +96,12 @@ def weigh_strengths(wins: Floats, rival: float = -np.inf) -> tuple[Floats, float
         rest = likely & (evidence == -np.inf)
         evidence[rest] = strengths.evidence(wins, *HYPOTHESES[rest].T.copy())
     return by_evidence(evidence, PRIOR)
+
+
+def _compared(wins: Floats) -> Floats:
+    """Return the answers about those arms that were compared: of others they say nothing."""
+    some = wins.any(axis=(0, 1)) | wins.any(axis=(0, 2))
+    return np.ascontiguousarray(wins[:, some][:, :, some])
 
 
 def infer_strengths(

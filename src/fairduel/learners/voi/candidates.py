@@ -15,7 +15,8 @@ from fairduel.welfare import Welfare
 SAMPLE = 64  # draws of the scores
 FEW = 16  # for welfares that are slow to maximise
 RESOLVED = (0.1, 0.3)  # shares of what is unknown that mixed policies suppose to be known, or all
-CLEAR = 4.0  # standard errors that leave no doubt
+CLEAR = 4.0  # standard errors that leave no doubt that a policy is better than all arms alike
+SURE = 1.0  # standard deviations: the same for nearly every draw
 LEAST = 1e-6  # of a score: some welfares have no gradient at 0
 STEPS = 50  # of the ascent to the policy with the least loss
 
@@ -39,6 +40,12 @@ class Sample:
         """Return the share of the best welfare that policies (.., K) lose in the mean."""
         return np.asarray(1.0 - self.kept(policies).mean(axis=0))
 
+    def lead(self, policy: Floats) -> float:
+        """Return by how many standard deviations a policy keeps more than all arms alike."""
+        kept = self.kept(np.stack([policy, np.full_like(policy, 1.0 / len(policy))]))
+        ahead = kept[:, 0] - kept[:, 1]
+        return float(ahead.mean() / max(ahead.std(), 1e-300))
+
 
 def candidates(
     posterior: Posterior, welfare: Welfare, rng: np.random.Generator
@@ -58,10 +65,10 @@ def candidates(
     mixed = _mixtures(posterior.scores, sample, middle)
     first = _least_loss(sample, np.concatenate([[middle], mixed]))
     # These draws have chosen the first, and so they flatter it: others say whether it is better.
-    if _lead(sample, first, alike) < CLEAR:
+    if sample.lead(first) < CLEAR / math.sqrt(n):
         others = _without(posterior.sample(rng, 2 * n), sample.scores)[:n]
         judge = _sample(others, welfare, middle)
-        first = first if _lead(judge, first, alike) > 0.0 else alike
+        first = first if judge.lead(first) > 0.0 else alike
     beyond = np.maximum(mixed - first, 0.0) + 1e-9
     beyond /= beyond.sum(axis=1, keepdims=True)
     return _without_rare(np.concatenate([[first], mixed, beyond])), sample
@@ -103,13 +110,6 @@ def _least_loss(sample: Sample, policies: Floats) -> Floats:
     )  # fmt: skip
     loss = sample.loss(np.stack([best, climbed]))
     return _without_rare(best if loss[0] <= loss[1] else climbed)
-
-
-def _lead(sample: Sample, policy: Floats, other: Floats) -> float:
-    """Return by how many standard errors a policy keeps more than another."""
-    kept = sample.kept(np.stack([policy, other]))
-    ahead = kept[:, 0] - kept[:, 1]
-    return float(ahead.mean() / max(ahead.std() / math.sqrt(len(ahead)), 1e-300))
 
 
 def _without_rare(policies: Floats) -> Floats:

@@ -15,7 +15,7 @@ from fairduel.inference.featured import infer_featured
 from fairduel.learners._states import replaced
 from fairduel.learners.learner import Learner, Outlook, Rationale
 from fairduel.learners.phases import check_winners
-from fairduel.learners.voi.candidates import candidates
+from fairduel.learners.voi.candidates import SURE, candidates
 from fairduel.learners.voi.plan import Asked, InformationValue, Offer, Planner, Schedule
 from fairduel.learners.voi.prospects import prospects
 from fairduel.learners.voi.value import Situation, information_value
@@ -153,8 +153,10 @@ class FairVOI(Learner[VOIState]):
             )
 
         schedule = Schedule(state.horizon, self.anytime)
-        # With features every answer teaches about all arms: to play what may be best is enough.
-        return Planner(schedule, policies, sample.loss, value, asks=self.features is None)
+        # Until it is known what is good, to play what may be best teaches enough; with features, where
+        # every answer teaches about all arms, always.
+        asks = self.features is None and sample.lead(policies[0]) > SURE
+        return Planner(schedule, policies, sample.loss, value, asks)
 
 
 def check_features(features: Any, scoring: str) -> tuple[tuple[float, ...], ...]:
