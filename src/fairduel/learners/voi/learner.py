@@ -153,8 +153,8 @@ class FairVOI(Learner[VOIState]):
             )
 
         schedule = Schedule(state.horizon, self.anytime)
-        # Until it is known what is good, to play what may be best teaches enough; with features, where
-        # every answer teaches about all arms, always.
+        # Until it is known what is good, to play what may be best teaches enough; with features,
+        # where every answer teaches about all arms, it always does.
         asks = self.features is None and sample.lead(policies[0]) > SURE
         return Planner(schedule, policies, sample.loss, value, asks)
 
