@@ -15,7 +15,7 @@ from fairduel.inference.featured import infer_featured
 from fairduel.learners._states import replaced
 from fairduel.learners.learner import Learner, Outlook, Rationale
 from fairduel.learners.phases import check_winners
-from fairduel.learners.voi.candidates import SURE, candidates
+from fairduel.learners.voi.candidates import SURE, Sample, candidates
 from fairduel.learners.voi.plan import Asked, InformationValue, Offer, Planner, Schedule
 from fairduel.learners.voi.prospects import prospects
 from fairduel.learners.voi.value import Situation, information_value
@@ -153,10 +153,18 @@ class FairVOI(Learner[VOIState]):
             )
 
         schedule = Schedule(state.horizon, self.anytime)
-        # Until it is known what is good, to play what may be best teaches enough; with features,
-        # where every answer teaches about all arms, it always does.
-        asks = self.features is None and sample.lead(policies[0]) > SURE
-        return Planner(schedule, policies, sample.loss, value, asks)
+        return Planner(schedule, policies, sample.loss, value, self._asks(sample, policies[0]))
+
+    def _asks(self, sample: Sample, best: Floats) -> bool:
+        """Return whether to try policies, too, that are good for nothing but their answers.
+
+        Until it is known what is good, to play what may be best teaches enough. With features,
+        where every answer teaches about all arms, it always does; and without winners never, since
+        how good an arm is lies with its duels with all others.
+        """
+        if self.scoring != "condorcet":
+            return True
+        return self.features is None and sample.lead(best) > SURE
 
 
 def check_features(features: Any, scoring: str) -> tuple[tuple[float, ...], ...]:
