@@ -64,8 +64,9 @@ def factorize(matrix: Floats) -> None:
         for i in range(k, len(matrix)):
             matrix[k, i] /= root
         for j in range(k + 1, len(matrix)):
-            for i in range(j, len(matrix)):
-                matrix[j, i] -= matrix[k, j] * matrix[k, i]
+            if matrix[k, j] != 0.0:  # of many arms most were never compared with each other
+                for i in range(j, len(matrix)):
+                    matrix[j, i] -= matrix[k, j] * matrix[k, i]
 
 
 @part
@@ -73,8 +74,9 @@ def solve_lower(factor: Floats, x: Floats, first: int = 0) -> None:
     """Replace x by U'^-1 x, where x is 0 before the ``first``."""
     for k in range(first, x.size):
         x[k] /= factor[k, k]
-        for i in range(k + 1, x.size):
-            x[i] -= factor[k, i] * x[k]
+        if x[k] != 0.0:
+            for i in range(k + 1, x.size):
+                x[i] -= factor[k, i] * x[k]
 
 
 @part

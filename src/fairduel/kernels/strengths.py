@@ -22,7 +22,7 @@ _ROW, _TABLE, _CUBE = types.float64[::1], types.float64[:, ::1], types.float64[:
 
 MOST_STEPS = 100  # of Newton's method; a handful is usual
 NEAR = 1e-2  # of the mode: what the last step gained; the next would gain about its square
-FAR = -30.0  # the log of a probability to win all duels that need not be computed further
+FAR = -30.0  # the log of how much less likely a winner is that need not be computed further
 ROOT_HALF = math.sqrt(0.5)
 
 
@@ -362,14 +362,16 @@ def draw_winner(
     if own == 0.0:
         return int(theta.argmax())
     n = theta.size
-    for w in range(n):
+    strongest_first, most = np.argsort(-theta), -math.inf
+    for w in strongest_first:
         logs[w] = 0.0
-        for k in range(n):
-            if k != w and logs[w] > FAR:
+        for k in strongest_first:
+            if k != w and logs[w] > most + FAR:
                 mean, deviation = given_strengths(
                     theta[w] - theta[k], seen[w, k], weights[w, k], own
                 )
                 logs[w] += log_normal_cdf(mean / deviation)
+        most = max(most, logs[w])
     top, total = logs.max(), 0.0
     for w in range(n):
         logs[w] = math.exp(logs[w] - top)
