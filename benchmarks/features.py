@@ -1,6 +1,7 @@
 """What features of arms are worth: many arms, few features, few rounds.
 
-    python benchmarks/features.py [--arms N] [--rounds N] [--runs N] [--workers N] [--tuning]
+    python benchmarks/features.py [--arms N] [--rounds N] [--runs N] [--workers N]
+                                  [--only TEXT ...] [--tuning]
 
 Each user's strengths are linear in the features of the arms, or linear with a part of every arm's
 own, or have nothing to do with them. Prints the share of the best welfare that is lost by the end,
@@ -56,6 +57,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--workers", type=int)
+    parser.add_argument("--only", nargs="+", default=[""])
     parser.add_argument("--tuning", action="store_true")
     options = parser.parse_args()
     n, met = options.runs, True
@@ -64,6 +66,8 @@ def main() -> None:
     print(f"{'':34}" + "".join(f"{label:>20}" for label in labels), flush=True)
     with ProcessPoolExecutor(options.workers) as pool:
         for label, own in KINDS.items():
+            if not any(text in label for text in options.only):
+                continue
             given = [[x] * n for x in (own, *common)]
             found = np.array(list(pool.map(lost, *given, range(n))))
             ratio = found[:, 0].mean() / found[:, 1].mean()

@@ -15,7 +15,9 @@ from fairduel.inference.preferences import infer_preferences
 from fairduel.inference.strengths import KEPT, Strengths, infer_strengths, weigh_strengths
 
 ODDS = 30.0  # beforehand, that people have strengths rather than independent pairs
-NEGLIGIBLE = 1e-3  # a model less likely than this is left out
+# A model less likely than this is left out. Over 200,000 rounds one in a thousand still counts: who
+# leaves that out may be sure too early of something, and then never hear better.
+NEGLIGIBLE = 1e-6
 UNLIKELY = -math.log(NEGLIGIBLE)
 
 
