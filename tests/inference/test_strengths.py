@@ -69,18 +69,21 @@ CASES = {
 }
 
 
-def _check_laplace(wins: Floats, hypothesis: Floats) -> None:
+def _check_laplace(
+    wins: Floats, hypothesis: Floats, within: float = 0.06, a_user: float = 0.15
+) -> None:
+    """Probabilities and scores are to be ``within`` so much, and the evidence of ``a_user``."""
     evidence, chances, scores = _by_force(wins, hypothesis, 200_000)
     found = kernels.evidence(wins, *hypothesis[:, None])
-    assert abs(float(found[0]) - evidence) < 0.15 * len(wins)
+    assert abs(float(found[0]) - evidence) < a_user * len(wins)
     rng, n, users = np.random.default_rng(2), 4000, len(wins)
     drawn = kernels.draw(
         wins, np.full(users, -1), hypothesis,
         rng.standard_normal((n, users + 1, 3)), rng.random((n, users)), rng.random((n, users, 3)),
     )  # fmt: skip
     won = (drawn[3][:, :, None] == np.arange(3)).mean(axis=0)
-    assert np.abs(won - chances).max() < 0.06
-    assert np.abs(drawn[2].mean(axis=0) - scores).max() < 0.06
+    assert np.abs(won - chances).max() < within
+    assert np.abs(drawn[2].mean(axis=0) - scores).max() < within
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -88,6 +91,19 @@ def _check_laplace(wins: Floats, hypothesis: Floats) -> None:
 def test_laplace_is_near_brute_force(case: str, spread: float, residual: float) -> None:
     """Evidence to 0.15, probabilities and scores to 0.06 (draws of both among it)."""
     _check_laplace(CASES[case][None], np.array([spread, residual, 0.0]))
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("residual", [0.0, 0.5])
+def test_laplace_is_rougher_where_tastes_are_strongest(case: str, residual: float) -> None:
+    """A normal law does not see how far strengths may be where nobody has ever disagreed."""
+    _check_laplace(CASES[case][None], np.array([4.0, residual, 0.0]), within=0.12, a_user=0.2)
+
+
+@pytest.mark.parametrize("other", ["nothing", "few", "one-sided"])
+def test_what_users_have_in_common_with_stronger_tastes(other: str) -> None:
+    wins = np.stack([CASES["few"], CASES[other]])
+    _check_laplace(wins, np.array([2.0, 0.5, 0.4]), within=0.08)
 
 
 @pytest.mark.parametrize("other", ["nothing", "few", "one-sided"])
