@@ -24,7 +24,7 @@ from fairduel.learners import FairVOI, Learner
 from fairduel.learners.learner import check_learner
 from fairduel.learners.tournament import Tournament
 from fairduel.live import words
-from fairduel.live.advice import ENDLESS, Advice, advise, find_favourites
+from fairduel.live.advice import ENDLESS, Advice, advise, check_wins, find_favourites
 from fairduel.live.recommendation import Interval, Recommendation, SessionOutlook
 from fairduel.live.storage import (
     Document,
@@ -512,20 +512,6 @@ def _settings() -> list[type]:
     public = (getattr(learners, name) for name in learners.__all__)
     known = [cls for cls in public if isinstance(cls, type) and dataclasses.is_dataclass(cls)]
     return [*known, *by_name().values(), Tournament]
-
-
-def check_wins(wins: Floats, users: int, arms: int) -> Floats:
-    """Return votes (D, K, K) that may be counted."""
-    found = np.array(wins, np.float64)
-    if found.shape != (users, arms, arms):
-        raise InputError(
-            f"the votes have shape {found.shape}: give ({users}, {arms}, {arms}), as there are "
-            f"{users} users and {arms} arms."
-        )
-    if not np.isfinite(found).all() or (found < 0.0).any():
-        raise InputError("some numbers of votes are negative or no number: count votes from 0 on.")
-    found[:, np.arange(arms), np.arange(arms)] = 0.0
-    return found
 
 
 def _check_arms(arms: Sequence[str]) -> tuple[str, ...]:
