@@ -308,7 +308,7 @@ def test_sessions_without_votes_of_their_own_look_as_before(tmp_path: Path) -> N
     session.ask()
     session.save(tmp_path / "s.json")
     data = json.loads((tmp_path / "s.json").read_text())
-    assert {"gone", "before", "votes"}.isdisjoint(data)
+    assert {"gone", "moves", "before", "votes"}.isdisjoint(data)
 
 
 def test_a_session_goes_on_from_votes(tmp_path: Path) -> None:

@@ -427,6 +427,8 @@ class Session:
                 "arms": [name for name in roster.arms if name in roster.gone_arms],
                 "settled": votes.settled,
             }
+        if votes.settled:
+            more["moves"] = votes.moves()
         if votes.before is not None:
             more["before"] = encode(votes.before)
         if votes.voted:
@@ -448,23 +450,18 @@ class Session:
             learner = decode(data["learner"], _settings())
         elif encode(learner) != data["learner"]:
             raise InputError("it was made with another learner or other settings: give the same.")
-        session = cls(data["users"], data["arms"], data["horizon"], learner, seed=data["seed"])
+        users = check_names("user", data["users"])
+        first = users[: len(learner.winners or users)]  # who came later has no known winner
+        session = cls(first, data["arms"], data["horizon"], learner, seed=data["seed"])
         state = decode(data["state"], classes_in(type(session._state)))
         if type(state) is not type(session._state):
             raise InputError("its state is not that of its learner: use an earlier copy.")
-        before = data.get("before")
-        if before is not None:
-            wins = decode(before, [])
-            session._votes = Votes(data["users"], data["arms"], wins)
-        votes = session._votes
-        for vote in data.get("votes", []):
-            votes.add(Voted(*vote))
-        for id, record in enumerate(data["duels"], 1):
-            votes.add(Asked(id, record["left"], record["right"], bool(record["listen"])))
-            votes.add(votes.news(id, record["answers"]))
-        votes.leave(**data.get("gone", {}))
+        votes = _votes_in(data)
+        if votes.roster != session._votes.roster:
+            session._player = _told_of_those_present(learner, votes.roster)
+        session._votes = votes
         nothing = Tally.empty(len(session.users), len(session.arms))
-        session._state = learner.tell(state, nothing)  # fails if it does not fit
+        session._state = session._player.tell(state, nothing)  # fails if it does not fit
         return session
 
     def _replay(self, event: Event) -> None:
@@ -477,6 +474,19 @@ class Session:
             raise InputError(f"duel {event.id!r} follows duel {self.rounds}: use an earlier copy.")
         else:
             self._happens(event, self._player.ask(self._state)[1])
+
+
+def _votes_in(data: Document) -> Votes:
+    """Return the votes that a document holds."""
+    before = data.get("before")
+    votes = Votes(data["users"], data["arms"], None if before is None else decode(before, []))
+    for vote in data.get("votes", []):
+        votes.add(Voted(*vote))
+    for id, record in enumerate(data["duels"], 1):
+        votes.add(Asked(id, record["left"], record["right"], bool(record["listen"])))
+        votes.add(votes.news(id, record["answers"]))
+    votes.leave(**data.get("gone", {}), moves=data.get("moves"))
+    return votes
 
 
 @contextmanager
