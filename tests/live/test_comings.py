@@ -12,9 +12,13 @@ import numpy as np
 import pytest
 
 from fairduel import (
+    BradleyTerryThompson,
+    Egalitarian,
     FairVOI,
+    GeneralizedGini,
     InputError,
     Learner,
+    Nash,
     Session,
 )
 from fairduel.live.storage import document_checksum
@@ -209,6 +213,40 @@ def test_damaged_comings_and_goings_are_one_sentence(moves: Any, tmp_path: Path)
     path.write_text(json.dumps(data))
     with pytest.raises(InputError, match=r"cannot load .* is damaged"):
         Session.load(path)
+
+
+# A welfare for these users
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        FairVOI(welfare=Nash(weights=(1, 2)), anytime=True),
+        FairVOI(welfare=GeneralizedGini(delta=2, sizes=(1, 2)), anytime=True),
+        BradleyTerryThompson(welfare=Nash(weights=(1, 2))),
+    ],
+    ids=["nash", "gini", "thompson"],
+)
+def test_users_that_the_welfare_weighs_stay(learner: Learner[Any]) -> None:
+    session = Session(["ann", "bob"], ARMS, 100, learner, seed=1)
+    session.vote("ann", "pizza", "soup", "soup")
+    before = fingerprint(session)
+    for change, name in ((session.add_user, "cat"), (session.remove_user, "bob")):
+        with pytest.raises(InputError, match=r"weighs 2 users.*Session\.from_votes"):
+            change(name)
+        assert fingerprint(session) == before
+        assert session.users == ("ann", "bob")
+    session.remove_arm("rice")  # arms have no weights
+    session.add_arm("tea")
+    assert set(session.recommend().policy) == {"pizza", "soup", "fish", "tea"}
+
+
+@pytest.mark.parametrize("welfare", [Egalitarian(), GeneralizedGini(weights=(3, 2))])
+def test_users_that_the_welfare_does_not_weigh_come_and_go(welfare: Any) -> None:
+    session = new(FairVOI(welfare=welfare, anytime=True))
+    session.remove_user("bob")
+    session.add_user("dan")
+    assert set(session.recommend().utilities) == {"ann", "cat", "dan"}
 
 
 # All of it together

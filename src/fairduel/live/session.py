@@ -268,9 +268,22 @@ class Session:
             )
         assert not isinstance(event, Asked)
         roster, tally = self._votes.heard_after(event)
+        if isinstance(event, Moved):
+            self._check_weights(len(roster.present_users))
         player = _told_of_those_present(self.learner, roster)
         state = self._begin(player, len(roster.present_users), len(roster.present_arms))
         return player, player.tell(state, tally)
+
+    def _check_weights(self, users: int) -> None:
+        """Refuse other users than those that the welfare has weights for."""
+        try:
+            self.learner.welfare.compiled(users)
+        except InputError as error:
+            raise InputError(
+                f"the welfare weighs {len(self.users)} users, so that nobody can join or leave: "
+                "make a session of those who are to be there from the votes, by "
+                "Session.from_votes, with a learner whose welfare has a weight for each."
+            ) from error
 
     def _advice(self) -> Advice:
         """Return what all votes say now, worked out once."""
