@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -307,7 +308,7 @@ def test_sessions_without_votes_of_their_own_look_as_before(tmp_path: Path) -> N
     session.ask()
     session.save(tmp_path / "s.json")
     data = json.loads((tmp_path / "s.json").read_text())
-    assert {"gone", "before", "votes"}.isdisjoint(data)
+    assert {"gone", "moves", "before", "votes"}.isdisjoint(data)
 
 
 def test_a_session_goes_on_from_votes(tmp_path: Path) -> None:
@@ -328,11 +329,19 @@ def test_a_session_goes_on_from_votes(tmp_path: Path) -> None:
         (np.zeros((2, 4, 4)), "shape"),
         (np.full((3, 4, 4), -1.0), "negative"),
         (np.full((3, 4, 4), np.nan), "no number"),
+        ("no", "no array of numbers"),
+        (None, "shape"),
+        ({}, "no array of numbers"),
+        ([[[0, 1], [0]]], "no array of numbers"),
+        ([[[10**400]]], "no array of numbers"),
+        (np.zeros((3, 4)), "shape"),
+        (np.zeros((3, 4, 5)), "shape"),
     ],
 )
-def test_votes_that_are_no_counts_are_refused(wins: np.ndarray, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_votes_that_are_no_counts_are_refused(wins: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words) as error:
         Session.from_votes(USERS, ARMS, wins)
+    assert "\n" not in str(error.value)
 
 
 def test_questions_are_worth_more_than_random_pairs() -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fairduel._arrays import Floats, Ints
+from fairduel._checks import whole_number
+from fairduel.errors import InputError
 from fairduel.inference import (
     Estimates,
     Posterior,
@@ -21,13 +24,14 @@ from fairduel.inference.featured import infer_featured
 from fairduel.inference.posterior import blank_or_not
 from fairduel.learners.learner import Outlook
 from fairduel.learners.voi.candidates import candidates
-from fairduel.learners.voi.learner import FairVOI, check_size
+from fairduel.learners.voi.learner import FairVOI, check_features, check_known, check_size
 from fairduel.learners.voi.prospects import prospects
 from fairduel.learners.voi.value import gains_by_user
 from fairduel.offers import Mix
 from fairduel.scorings import check_learnable
 from fairduel.tally import Tally
 from fairduel.welfare import Nash, Welfare
+from fairduel.welfare.welfare import check_welfare
 
 ENDLESS = 10**15  # the horizon for learners that do not look at it
 
@@ -65,9 +69,15 @@ def advise(
     are taken one by one. features: (K, F) numbers that describe arms, if there are any; users are
     taken one by one then too. The same votes and seed give the same advice.
     """
+    wins = check_wins(wins)
     users, arms, _ = wins.shape
     check_size(users, arms)
     welfare = Nash() if welfare is None else welfare
+    check_welfare(welfare)
+    seed = whole_number("the seed", seed, 0)
+    if features is not None:
+        features = np.array(check_features(features, scoring))
+    check_known(winners, features, users, arms)
     rng = np.random.default_rng([seed, round(2.0 * float(wins.sum()))])
     inferred, worthy = _infer(wins, winners, scoring, features)
     posterior = inferred if features is not None else blank_or_not(inferred, wins, winners)
@@ -92,12 +102,43 @@ def advise_duel(
     ``plays[i, j]`` is how often everybody was shown i and j. The policies are those of ``FairVOI``
     without a horizon, which decides anew by all that was played and answered so far.
     """
+    wins = check_wins(wins)
     learner = FairVOI(welfare or Nash(), anytime=True)
     users, arms, _ = wins.shape
     state = learner.init(users, arms, ENDLESS, seed)
     play, _ = learner.ask(learner.tell(state, Tally(plays, wins)))
     assert isinstance(play, Mix)
     return play.left, play.right
+
+
+def check_wins(wins: Any, users: int | None = None, arms: int | None = None) -> Floats:
+    """Return votes (D, K, K) that may be counted; users, arms: how many there are, if known."""
+    try:
+        found = np.array(wins, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            "the votes are no array of numbers: give wins[d, i, j], how often user d preferred arm "
+            "i to arm j, for all users and arms."
+        ) from None
+    if users is None or arms is None:
+        _check_axes(found)
+    elif found.shape != (users, arms, arms):
+        raise InputError(
+            f"the votes have shape {found.shape}: give ({users}, {arms}, {arms}), as there are "
+            f"{users} users and {arms} arms."
+        )
+    if not np.isfinite(found).all() or (found < 0.0).any():
+        raise InputError("some numbers of votes are negative or no number: count votes from 0 on.")
+    each = np.arange(found.shape[1])
+    found[:, each, each] = 0.0
+    return found
+
+
+def _check_axes(wins: Floats) -> None:
+    if wins.ndim != 3 or wins.shape[1] != wins.shape[2] or not wins.size:
+        raise InputError(
+            f"the votes have shape {wins.shape}: give one like (2, 3, 3) for 2 users and 3 arms."
+        )
 
 
 def _infer(

@@ -24,7 +24,7 @@ from fairduel.learners import FairVOI, Learner
 from fairduel.learners.learner import check_learner
 from fairduel.learners.tournament import Tournament
 from fairduel.live import words
-from fairduel.live.advice import ENDLESS, Advice, advise, find_favourites
+from fairduel.live.advice import ENDLESS, Advice, advise, check_wins, find_favourites
 from fairduel.live.recommendation import Interval, Recommendation, SessionOutlook
 from fairduel.live.storage import (
     Document,
@@ -268,9 +268,22 @@ class Session:
             )
         assert not isinstance(event, Asked)
         roster, tally = self._votes.heard_after(event)
+        if isinstance(event, Moved):
+            self._check_weights(len(roster.present_users))
         player = _told_of_those_present(self.learner, roster)
         state = self._begin(player, len(roster.present_users), len(roster.present_arms))
         return player, player.tell(state, tally)
+
+    def _check_weights(self, users: int) -> None:
+        """Refuse other users than those that the welfare has weights for."""
+        try:
+            self.learner.welfare.compiled(users)
+        except InputError as error:
+            raise InputError(
+                f"the welfare weighs {len(self.users)} users, so that nobody can join or leave: "
+                "make a session of those who are to be there from the votes, by "
+                "Session.from_votes, with a learner whose welfare has a weight for each."
+            ) from error
 
     def _advice(self) -> Advice:
         """Return what all votes say now, worked out once."""
@@ -427,6 +440,8 @@ class Session:
                 "arms": [name for name in roster.arms if name in roster.gone_arms],
                 "settled": votes.settled,
             }
+        if votes.settled:
+            more["moves"] = votes.moves()
         if votes.before is not None:
             more["before"] = encode(votes.before)
         if votes.voted:
@@ -448,23 +463,18 @@ class Session:
             learner = decode(data["learner"], _settings())
         elif encode(learner) != data["learner"]:
             raise InputError("it was made with another learner or other settings: give the same.")
-        session = cls(data["users"], data["arms"], data["horizon"], learner, seed=data["seed"])
+        users = check_names("user", data["users"])
+        first = users[: len(learner.winners or users)]  # who came later has no known winner
+        session = cls(first, data["arms"], data["horizon"], learner, seed=data["seed"])
         state = decode(data["state"], classes_in(type(session._state)))
         if type(state) is not type(session._state):
             raise InputError("its state is not that of its learner: use an earlier copy.")
-        before = data.get("before")
-        if before is not None:
-            wins = decode(before, [])
-            session._votes = Votes(data["users"], data["arms"], wins)
-        votes = session._votes
-        for vote in data.get("votes", []):
-            votes.add(Voted(*vote))
-        for id, record in enumerate(data["duels"], 1):
-            votes.add(Asked(id, record["left"], record["right"], bool(record["listen"])))
-            votes.add(votes.news(id, record["answers"]))
-        votes.leave(**data.get("gone", {}))
+        votes = _votes_in(data)
+        if votes.roster != session._votes.roster:
+            session._player = _told_of_those_present(learner, votes.roster)
+        session._votes = votes
         nothing = Tally.empty(len(session.users), len(session.arms))
-        session._state = learner.tell(state, nothing)  # fails if it does not fit
+        session._state = session._player.tell(state, nothing)  # fails if it does not fit
         return session
 
     def _replay(self, event: Event) -> None:
@@ -477,6 +487,19 @@ class Session:
             raise InputError(f"duel {event.id!r} follows duel {self.rounds}: use an earlier copy.")
         else:
             self._happens(event, self._player.ask(self._state)[1])
+
+
+def _votes_in(data: Document) -> Votes:
+    """Return the votes that a document holds."""
+    before = data.get("before")
+    votes = Votes(data["users"], data["arms"], None if before is None else decode(before, []))
+    for vote in data.get("votes", []):
+        votes.add(Voted(*vote))
+    for id, record in enumerate(data["duels"], 1):
+        votes.add(Asked(id, record["left"], record["right"], bool(record["listen"])))
+        votes.add(votes.news(id, record["answers"]))
+    votes.leave(**data.get("gone", {}), moves=data.get("moves"))
+    return votes
 
 
 @contextmanager
@@ -512,20 +535,6 @@ def _settings() -> list[type]:
     public = (getattr(learners, name) for name in learners.__all__)
     known = [cls for cls in public if isinstance(cls, type) and dataclasses.is_dataclass(cls)]
     return [*known, *by_name().values(), Tournament]
-
-
-def check_wins(wins: Floats, users: int, arms: int) -> Floats:
-    """Return votes (D, K, K) that may be counted."""
-    found = np.array(wins, np.float64)
-    if found.shape != (users, arms, arms):
-        raise InputError(
-            f"the votes have shape {found.shape}: give ({users}, {arms}, {arms}), as there are "
-            f"{users} users and {arms} arms."
-        )
-    if not np.isfinite(found).all() or (found < 0.0).any():
-        raise InputError("some numbers of votes are negative or no number: count votes from 0 on.")
-    found[:, np.arange(arms), np.arange(arms)] = 0.0
-    return found
 
 
 def _check_arms(arms: Sequence[str]) -> tuple[str, ...]:

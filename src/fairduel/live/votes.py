@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -132,9 +133,7 @@ class Votes:
     ) -> None:
         self.roster = Roster(tuple(users), tuple(arms))
         self.before = before
-        self.tally = Tally.empty(len(users), len(arms))
-        if before is not None:
-            self.tally = replace(self.tally, wins=before.copy())
+        self._heard = Tally.empty(len(users), len(arms))  # halves, whose sums are exact
         self.settled = 0  # duels that were issued before anybody last came or went
         self.voted: dict[tuple[str, str, str], str] = {}  # by user and pair, the arms in order
         self._users = {name: d for d, name in enumerate(users)}
@@ -144,6 +143,23 @@ class Votes:
         self._answers: list[dict[str, str]] = []  # to each duel
         # For each user the duels that wait for a vote: a dict is a set that keeps its order.
         self._waiting: dict[str, dict[int, None]] = {name: {} for name in users}
+        # After how many duels each user came or went, in turns.
+        self._moves: dict[str, list[int]] = {}
+
+    @property
+    def tally(self) -> Tally:
+        """All duels and votes, with the votes from before."""
+        return self._with_before(self._heard)
+
+    def _with_before(self, tally: Tally) -> Tally:
+        """Return a tally with the votes from before, which may be from before some came.
+
+        They are added last: they need not be halves, and whoever goes on from a file has to
+        arrive at the same sum.
+        """
+        if self.before is None:
+            return tally
+        return replace(tally, wins=tally.wins + grown(self.before, tally.wins.shape))
 
     def __len__(self) -> int:
         return len(self._asked)
@@ -153,7 +169,7 @@ class Votes:
         if isinstance(event, Moved):
             self._move(event)
             return
-        self._count(event, self.tally)
+        self._count(event, self._heard)
         if isinstance(event, Voted):
             self._vote(event)
         elif isinstance(event, Asked):
@@ -187,7 +203,11 @@ class Votes:
         return self._arms[asked.left], self._arms[asked.right]
 
     def unanswered(self, user: str) -> list[Duel]:
-        """Return the duels that wait for a user's vote, oldest first."""
+        """Return the duels that wait for a user's vote, oldest first.
+
+        They were issued while the user was there. Whoever has left may still answer them: that
+        counts if the user comes back.
+        """
         gone = self.roster.gone_arms
         duels = [self.duel(id) for id in self._waiting[self.check_user(user)]]
         return [duel for duel in duels if not gone & {duel.left, duel.right}]
@@ -258,10 +278,36 @@ class Votes:
         self._count(event, tally)
         return tally
 
-    def leave(self, users: Sequence[str] = (), arms: Sequence[str] = (), settled: int = 0) -> None:
-        """Let those go who are gone according to a file, after ``settled`` duels."""
+    def leave(
+        self,
+        users: Sequence[str] = (),
+        arms: Sequence[str] = (),
+        settled: int = 0,
+        moves: Mapping[str, Sequence[int]] | None = None,
+    ) -> None:
+        """Let those go who are gone according to a file, and nobody wait for what came meanwhile.
+
+        settled: how many duels there were when anybody last came or went. moves: what ``moves``
+        returned; files from before that have none, and who is gone is taken to have gone last.
+        """
         self.roster = replace(self.roster, gone_users=frozenset(users), gone_arms=frozenset(arms))
         self.settled = settled
+        found = {name: [settled] for name in users if settled} if moves is None else moves
+        self._moves = {name: [int(count) for count in counts] for name, counts in found.items()}
+        for name in {*users, *self._moves}:
+            waiting = self._waiting[name]
+            self._waiting[name] = {id: None for id in waiting if self._was_there(name, id)}
+
+    def moves(self) -> dict[str, list[int]]:
+        """Return after how many duels users came or went, in turns, until they are as they are."""
+        moved = (name for name in self.roster.users if self._moves.get(name))
+        return {name: [*self._moves[name]] for name in moved}
+
+    def _was_there(self, user: str, id: int) -> bool:
+        """Return whether a user was there when a duel was issued: every later move undone."""
+        counts = self._moves.get(user, [])
+        later = len(counts) - bisect_left(counts, id)
+        return (user not in self.roster.gone_users) != (later % 2 == 1)
 
     def heard_after(self, event: Voted | Told | Moved) -> tuple[Roster, Tally]:
         """Return who and what is present after an event, and what a learner that begins then hears.
@@ -270,11 +316,11 @@ class Votes:
         there is nobody who does not answer.
         """
         roster = self.roster.after(event) if isinstance(event, Moved) else self.roster
-        tally = roster.restrict(self.tally + self.tally_of(event))
+        tally = roster.restrict(self._with_before(self._heard + self.tally_of(event)))
         plays = np.zeros((len(self.roster.arms),) * 2, np.int64)
         for asked in [] if isinstance(event, Moved) else self._asked[self.settled :]:
             plays[self._arms[asked.left], self._arms[asked.right]] += 1
-        plays = roster.restrict(Tally(plays, self.tally.wins)).plays.copy()
+        plays = roster.restrict(Tally(plays, self._heard.wins)).plays.copy()
         plays[0, 0] += len(self) - plays.sum()
         return roster, replace(tally, plays=plays)
 
@@ -320,14 +366,24 @@ class Votes:
     def _move(self, event: Moved) -> None:
         self.roster = roster = self.roster.after(event)
         self.settled = len(self)
+        if event.kind == "user":
+            self._note_move(event.name)
         self._users = {name: d for d, name in enumerate(roster.users)}
         self._arms = {name: k for k, name in enumerate(roster.arms)}
         self._called = {comparable(name): name for name in roster.users}
         for name in roster.users:
             self._waiting.setdefault(name, {})
-        self.tally = Tally(
-            grown(self.tally.plays, (len(roster.arms),) * 2), roster.wins_of(self.tally)
+        self._heard = Tally(
+            grown(self._heard.plays, (len(roster.arms),) * 2), roster.wins_of(self._heard)
         )
+
+    def _note_move(self, user: str) -> None:
+        """Note when a user came or went. To go and to come between two duels leaves no trace."""
+        counts = self._moves.setdefault(user, [])
+        if counts and counts[-1] == len(self):
+            counts.pop()
+        elif len(self):
+            counts.append(len(self))
 
     def _check_answer(self, asked: Asked, user: str, given: object, change: bool) -> str:
         """Return an answer that this user may give to this duel now."""

@@ -75,13 +75,7 @@ class FairVOI(Learner[VOIState]):
 
     def init(self, users: int, arms: int, horizon: int, seed: int) -> VOIState:
         check_size(users, arms)
-        if self.winners is not None:
-            check_winners(tuple(0 if w is None else w for w in self.winners), users, arms)
-        if self.features is not None and len(self.features) != arms:
-            raise InputError(
-                f"there are features of {len(self.features)} arms, but {arms} arms: give a row for "
-                "each arm."
-            )
+        check_known(self.winners, self.features, users, arms)
         self.welfare.compiled(users)  # refuses weights of other users
         if users > MOST_USERS and self.welfare.value(np.full(users, 0.25)) < SMALLEST:
             raise InputError(
@@ -171,7 +165,7 @@ def check_features(features: Any, scoring: str) -> tuple[tuple[float, ...], ...]
     """Return features as a table of numbers that can be saved."""
     try:
         table = np.array(features, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         table = np.empty(0)
     if table.ndim != 2 or not table.size or not np.isfinite(table).all():
         raise InputError(
@@ -184,6 +178,23 @@ def check_features(features: Any, scoring: str) -> tuple[tuple[float, ...], ...]
             "condorcet."
         )
     return tuple(map(tuple, table.tolist()))
+
+
+def check_known(winners: Any, features: Any, users: int, arms: int) -> None:
+    """Refuse winners and features, checked by themselves, of other users or other arms."""
+    if winners is not None:
+        try:
+            known = tuple(0 if w is None else w for w in winners)
+        except TypeError:
+            raise InputError(
+                f"the winners are {winners!r}: give the number of an arm for each user, or None "
+                "where it is not known."
+            ) from None
+        check_winners(known, users, arms)
+    if features is not None and len(features) != arms:
+        raise InputError(
+            f"there are features of {len(features)} arms, but {arms} arms: give a row for each arm."
+        )
 
 
 def check_size(users: int, arms: int) -> None:
