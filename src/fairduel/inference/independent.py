@@ -13,6 +13,7 @@ from fairduel._arrays import Floats, Ints
 from fairduel.inference.posterior import DRAWS, Posterior, stratified
 
 JEFFREYS = 0.5  # prior answers for either arm of a pair
+AT_ONCE = 2_000_000  # scores: more are drawn one part after the other, to save memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +55,12 @@ class IndependentPairs(Posterior):
         Given w, its pairs are independent, and all that is known of them is that k loses.
         """
         users, winners = np.arange(len(self.wins)), self._draw_winners(rng, n)
-        won, lost = self.wins[users, :, winners], self.wins[users, winners, :]
-        scores = 2.0 * draw_below_half(won, lost, rng)
+        scores = np.empty((n, *self.scores.shape))
+        most = max(1, AT_ONCE // self.scores.size)
+        for start in range(0, n, most):
+            some = winners[start : start + most]
+            won, lost = self.wins[users, :, some], self.wins[users, some, :]
+            scores[start : start + most] = 2.0 * draw_below_half(won, lost, rng)
         np.put_along_axis(scores, winners[:, :, None], 1.0, axis=2)
         return scores
 

@@ -18,6 +18,7 @@ PAIRS_OF_DRAWS = 64  # of what may be learned; each comes with its mirror image
 MOST_DRAWS = 128  # of strengths
 FEW_PAIRS = 8  # for welfares that are slow to maximise
 NODES = 4  # steps from knowing nothing more to knowing everything
+SUPPOSED = 8_000_000  # scores at once: more are supposed one part after the other, to save memory
 SURPRISES = np.arange(1.0, 5.0)  # standard deviations by which an arm may prove different
 
 
@@ -159,15 +160,16 @@ def _gains_by_chances(
     every = max(1, len(posterior.drawn) // (2 * FEW_PAIRS)) if welfare.slow else 1
     moves, chances = posterior.drawn[::every] - posterior.scores, posterior.chances[::every]
     pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
-    shifts = (chances - chances.mean(axis=0)).transpose(1, 2, 0)  # (D, P, n)
-    variances = np.maximum((shifts**2).mean(axis=2), 1e-12)
-    noises = np.maximum((chances * (1.0 - chances)).mean(axis=0), 1e-12)
-    joint = shifts @ moves.transpose(1, 0, 2) / len(moves)
-    pulled = shifts @ (scales[:, None, None] * pulls).transpose(1, 0, 2)
+    pulls *= scales[:, None, None]
     i, j = np.triu_indices(len(policy), 1)
     gains, speeds = np.zeros((2, *posterior.wins.shape))
-    gains[:, i, j] = np.maximum((joint * pulled).sum(axis=2) / variances, 0.0)
-    speeds[:, i, j] = variances / noises
+    for d in range(len(gains)):  # one by one, to save memory
+        own = chances[:, d]
+        shifts = (own - own.mean(axis=0)).T  # (P, n)
+        variances = np.maximum((shifts**2).mean(axis=1), 1e-12)
+        joint, pulled = shifts @ moves[:, d] / len(moves), shifts @ pulls[:, d]
+        gains[d, i, j] = np.maximum((joint * pulled).sum(axis=1) / variances, 0.0)
+        speeds[d, i, j] = variances / np.maximum((own * (1.0 - own)).mean(axis=0), 1e-12)
     return gains, speeds
 
 
@@ -256,10 +258,13 @@ class _Evaluation:
         """
         chances = self.posterior.probabilities
         which = np.ascontiguousarray(np.argwhere((chances * left > 1.0) & (chances < 1.0 - 1e-9)))
-        user, arm = which.T
-        supposed = np.repeat(self.posterior.scores[None], len(which), axis=0)
-        supposed[np.arange(len(which)), user] = self.posterior.means[user, :, arm]
-        return which, chances[user, arm] * _gains(self.welfare, self.policy, supposed)
+        most, gains = max(1, SUPPOSED // chances.size), np.empty(len(which))
+        for start in range(0, len(which), most):
+            user, arm = which[start : start + most].T
+            supposed = np.repeat(self.posterior.scores[None], len(user), axis=0)
+            supposed[np.arange(len(user)), user] = self.posterior.means[user, :, arm]
+            gains[start : start + most] = _gains(self.welfare, self.policy, supposed)
+        return which, chances[which[:, 0], which[:, 1]] * gains
 
 
 def value_arms(
@@ -309,9 +314,12 @@ def left_derivatives(welfare: Welfare, utilities: Floats) -> Floats:
 
     For a little more, the smallest utility would not move where several users tie for it.
     """
-    steps = 1e-6 * utilities
-    lost = welfare.value(utilities) - welfare.value(utilities - np.diag(steps))
-    return np.asarray(lost / np.maximum(steps, 1e-300))
+    steps, users = 1e-6 * utilities, np.arange(len(utilities))
+    less, most = np.empty(len(users)), max(1, SUPPOSED // len(users))
+    for start in range(0, len(users), most):
+        some = users[start : start + most]
+        less[some] = welfare.value(utilities - steps * (some[:, None] == users))
+    return np.asarray((welfare.value(utilities) - less) / np.maximum(steps, 1e-300))
 
 
 @functools.cache

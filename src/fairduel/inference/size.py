@@ -1,0 +1,19 @@
+"""How many users and arms fit into memory."""
+
+from __future__ import annotations
+
+from fairduel.errors import InputError
+
+# Users times arms times (arms + DRAWN) that a session can have. Whatever its learner is, it then
+# takes less than 1 GB, of which Python and its libraries take 200 MB.
+MOST = 4_000_000
+DRAWN = 100  # pairs about which what is known takes as much as a score in all draws
+
+
+def check_size(users: int, arms: int) -> None:
+    """Refuse more users and arms than fit into memory, before anything is allocated."""
+    if users * arms * (arms + DRAWN) > MOST:
+        raise InputError(
+            f"{users:,} users and {arms:,} arms are too many to keep what is known of every user's "
+            "every pair: let groups of people who are alike vote as one, or leave out arms."
+        )
