@@ -16,7 +16,7 @@ from fairduel.scorings import SCORINGS
 KEPT = 256  # draws that are kept ...
 FEW = 32  # ... or with very many users and arms fewer, but at least these
 MOST = 500_000  # probabilities that are kept
-AT_ONCE = 16  # draws at least, where not all are drawn at once, to save memory
+AT_ONCE = 8  # draws at least, where not all are drawn at once, to save memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,8 @@ def _draw(wins: Floats, weights: Floats, n: int, rng: np.random.Generator) -> Fl
 def _draws(wins: Floats, weights: Floats, n: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Draw the same, some at a time where there are very many users and arms.
 
-    However many that are, the variates are drawn in the same order.
+    However many that are, the variates are drawn in the same order. What is yielded has to be used
+    before the next: it may be written over.
     """
     from fairduel.kernels import strengths
 
@@ -115,11 +116,12 @@ def _draws(wins: Floats, weights: Floats, n: int, rng: np.random.Generator) -> I
     most = max(AT_ONCE, MOST // max(won.size, 1))
     for start in range(0, int(counts[0]), most):
         yield rng.beta(won, lost, (min(most, int(counts[0]) - start), *won.shape))
+    room = np.empty((min(most, int(counts[1:].max())), *won.shape))
     for hypothesis, count in zip(HYPOTHESES, counts[1:].tolist(), strict=True):
         normals = rng.standard_normal((count, users + 1, arms))
         for start in range(0, count, most):
             some = normals[start : start + most]
-            deviations = rng.standard_normal((len(some), *won.shape))
+            deviations = rng.standard_normal(out=room[: len(some)])
             yield strengths.draw_chances(wins, hypothesis, some, deviations)
 
 

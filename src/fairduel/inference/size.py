@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from fairduel.errors import InputError
 
-# Users times arms times (arms + DRAWN) that a session can have. Whatever its learner is, it then
-# takes less than 1 GB, of which Python and its libraries take 200 MB.
-MOST = 4_000_000
-DRAWN = 100  # pairs about which what is known takes as much as a score in all draws
+# The numbers that a session can have of each kind of which it has some dozens. Whatever its learner
+# is, it then takes less than 1 GB, of which Python and its libraries take 200 MB.
+MOST = 3_900_000
+DRAWN = 90  # pairs about which what is known takes as much as a score in all draws
+SHARED = 2  # users that take as much as what is not of any user
 
 
 def check_size(users: int, arms: int) -> None:
     """Refuse more users and arms than fit into memory, before anything is allocated."""
-    if users * arms * (arms + DRAWN) > MOST:
+    if (users + SHARED) * arms * (arms + DRAWN) > MOST:
         raise InputError(
             f"{users:,} users and {arms:,} arms are too many to keep what is known of every user's "
             "every pair: let groups of people who are alike vote as one, or leave out arms."

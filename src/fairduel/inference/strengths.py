@@ -65,7 +65,7 @@ class Strengths(Posterior):
         if n <= len(self.drawn):
             return evenly_spaced(self.drawn, n, rng)
         parts = _parts(self.wins, self.known, self.weights, n, rng)
-        return np.concatenate([part[2] for _, part in parts])[:n]
+        return np.concatenate([scores for _, (_, _, scores, _, _) in parts])[:n]
 
 
 def weigh_strengths(wins: Floats, rival: float = -np.inf) -> tuple[Floats, float]:
@@ -168,18 +168,26 @@ def _parts(
     wins: Floats, known: Ints, weights: Floats, n: int, rng: np.random.Generator
 ) -> Iterator[tuple[float, tuple[Floats, Floats, Floats, Ints, Floats]]]:
     """Draw of each likely hypothesis: yield its share of the draws, and what the kernel returns."""
+    half = (n + 1) // 2
+    counts = in_proportion(weights, half, rng)
+    for hypothesis, count in zip(HYPOTHESES, counts.tolist(), strict=True):
+        if count > 0:
+            yield count / half, _pairs_of_draws(wins, known, hypothesis, count, rng)
+
+
+def _pairs_of_draws(
+    wins: Floats, known: Ints, hypothesis: Floats, count: int, rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats, Ints, Floats]:
     from fairduel.kernels import strengths
 
     users, arms, _ = wins.shape
-    half = (n + 1) // 2
-    for hypothesis, count in zip(
-        HYPOTHESES, in_proportion(weights, half, rng).tolist(), strict=True
-    ):
-        if count > 0:
-            normals = _with_mirror(rng.standard_normal((count, users + 1, arms)), 0.0)
-            spins = _with_mirror(stratified(count, users, rng), 1.0)
-            uniforms = _with_mirror(rng.random((count, users, arms)), 1.0)
-            yield count / half, strengths.draw(wins, known, hypothesis, normals, spins, uniforms)
+    normals = _with_mirror(rng.standard_normal((count, users + 1, arms)), 0.0)
+    spins = _with_mirror(stratified(count, users, rng), 1.0)
+    uniforms = _with_mirror(rng.random((count, users, arms)), 1.0)
+    found: tuple[Floats, Floats, Floats, Ints, Floats] = strengths.draw(
+        wins, known, hypothesis, normals, spins, uniforms
+    )
+    return found
 
 
 def _with_mirror(half: Floats, middle: float) -> Floats:

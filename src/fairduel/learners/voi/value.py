@@ -19,6 +19,7 @@ MOST_DRAWS = 128  # of strengths
 FEW_PAIRS = 8  # for welfares that are slow to maximise
 NODES = 4  # steps from knowing nothing more to knowing everything
 SUPPOSED = 8_000_000  # scores at once: more are supposed one part after the other, to save memory
+COVERED = 2_000_000  # covariances of pairs with scores at once, for the same reason
 SURPRISES = np.arange(1.0, 5.0)  # standard deviations by which an arm may prove different
 
 
@@ -167,10 +168,20 @@ def _gains_by_chances(
         own = chances[:, d]
         shifts = (own - own.mean(axis=0)).T  # (P, n)
         variances = np.maximum((shifts**2).mean(axis=1), 1e-12)
-        joint, pulled = shifts @ moves[:, d] / len(moves), shifts @ pulls[:, d]
-        gains[d, i, j] = np.maximum((joint * pulled).sum(axis=1) / variances, 0.0)
+        pulled = _covered(shifts, moves[:, d], pulls[:, d]) / variances
+        gains[d, i, j] = np.maximum(pulled, 0.0)
         speeds[d, i, j] = variances / np.maximum((own * (1.0 - own)).mean(axis=0), 1e-12)
     return gains, speeds
+
+
+def _covered(shifts: Floats, moves: Floats, pulls: Floats) -> Floats:
+    """Return (P,) what pairs gain before it is divided by their variances, some at a time."""
+    found, most = np.empty(len(shifts)), max(1, COVERED // moves.shape[1])
+    for start in range(0, len(shifts), most):
+        some = shifts[start : start + most]
+        joint, pulled = some @ moves / len(moves), some @ pulls
+        found[start : start + most] = (joint * pulled).sum(axis=1)
+    return found
 
 
 def _pulls(
@@ -183,13 +194,14 @@ def _pulls(
     gained is a sum over scores. It is split among pairs by their covariances with the scores.
     """
     shares = (np.arange(len(moves)) % NODES + 0.5) / NODES
-    supposed = np.clip(scores + np.sqrt(shares)[:, None, None] * moves, 1e-6, 1.0)
+    supposed = scores + np.sqrt(shares)[:, None, None] * moves
+    np.clip(supposed, 1e-6, 1.0, out=supposed)
     best = welfare.follow(supposed, policy)
     utilities, now = np.einsum("mdk,mk->md", supposed, best), supposed @ policy
     top = np.maximum(welfare.value(utilities), 1e-300)
     ratio = welfare.value(now) / top
     pulls = (ratio / top)[:, None, None] * welfare.gradient(utilities)[:, :, None] * best[:, None]
-    pulls = pulls - welfare.gradient(now)[:, :, None] * policy / top[:, None, None]
+    pulls -= welfare.gradient(now)[:, :, None] * policy / top[:, None, None]
     return pulls, 0.5 / np.sqrt(shares) / len(moves)
 
 
