@@ -74,7 +74,9 @@ class IndependentPairs(Posterior):
         i, j = np.triu_indices(arms, 1)
         pairs = betaln(self.wins[:, i, j], self.wins[:, j, i]) - betaln(prior, prior)
         winner_exists = np.logaddexp.reduce(self.log_beats.sum(axis=1), axis=1)
-        return float(pairs.sum() + winner_exists.sum() - users * math.log(arms * 0.5 ** (arms - 1)))
+        halves = min(arms - 1, 1000)  # the power of more is too small a number
+        before = math.log(arms * 0.5**halves) - (arms - 1 - halves) * math.log(2.0)
+        return float(pairs.sum() + winner_exists.sum() - users * before)
 
     def _draw_winners(self, rng: np.random.Generator, n: int) -> Ints:
         """Draw winners (n, D)."""
