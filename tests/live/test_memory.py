@@ -33,7 +33,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def most_users(arms: int) -> int:
-    return size.MOST // (arms * (arms + size.DRAWN)) - size.SHARED
+    return size.MOST // ((arms + size.OWN) * (arms + size.DRAWN)) - size.SHARED
 
 
 def peak(learner: str, users: int, arms: int) -> int:
