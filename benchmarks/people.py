@@ -12,8 +12,9 @@ the same instances. Sushi is among them where its data are found.
 Says where Fair-VOI loses more than random play, beyond noise: it should nowhere, from T = 20 on.
 
 ``--earlier`` names a checkout of an earlier tree, whose Fair-VOI plays along. Then the ratios to
-the lower of it and BT-Thompson are printed with their bars. The exit code is 1 if a bar is
-missed. ``--tuning`` takes the instances that the learner was tuned on, which no report uses.
+the lower of it and BT-Thompson are printed with their bars, which are for T >= 50. The exit code is
+1 if a bar is missed. ``--tuning`` takes the instances that the learner was tuned on, which no
+report uses.
 """
 
 from __future__ import annotations
@@ -38,22 +39,33 @@ EARLIER, PLAIN = "Fair-VOI, earlier", "BT-Thompson"
 BARS = {"Fair-VOI": (1.05, 1.25), "Fair-VOI, T unknown": (1.1, 1.3)}  # in 9 cells of 10; in all
 REALISTIC = 0.6  # times the earlier learner's share, over all families but the paper's
 PAPERS = "the paper's"
+ROUNDS = [20, 50, 100, 200, 500, 1000, 2000]
+FIRST = 50  # rounds from which on the bars of ratios are; that of random play is from 20 on
 
 
 @dataclass
 class Ratios:
-    """Ratios of a learner's share to others', cell by cell; lowest: ± 1 standard error."""
+    """Ratios of a learner's share to others', cell by cell; lowest: ± 1 standard error.
 
+    Those to other learners are of T from ``FIRST`` on, and what is worse than random of all T.
+    """
+
+    cells: int = 0
     plain: list[float] = field(default_factory=list)
     worse: list[str] = field(default_factory=list)  # than random play
     earlier: list[float] = field(default_factory=list)
     lowest: list[tuple[str, float, float]] = field(default_factory=list)
 
-    def add(self, cell: str, own: Floats, others: dict[str, Floats], chance: Floats) -> None:
-        self.plain.append(float(own.mean() / others[PLAIN].mean()))
-        more = own - chance
+    def add(
+        self, family: str, rounds: int, own: Floats, others: dict[str, Floats], chance: Floats
+    ) -> None:
+        cell, more = f"{family}, T {rounds:,}", own - chance
+        self.cells += 1
         if more.mean() > 1.96 * more.std(ddof=1) / np.sqrt(len(more)):
             self.worse.append(cell)
+        if rounds < FIRST:
+            return
+        self.plain.append(float(own.mean() / others[PLAIN].mean()))
         if EARLIER not in others:
             return
         if not cell.startswith(PAPERS):
@@ -65,9 +77,9 @@ class Ratios:
 
     def judge(self, label: str) -> bool:
         """Print the ratios and the bars that they miss; return whether none is missed."""
-        print(f"\n{label}: {geometric(self.plain):.3f} times {PLAIN}'s share")
+        print(f"\n{label}: {geometric(self.plain):.3f} times {PLAIN}'s share, T >= {FIRST}")
         worse = "; ".join(self.worse) or "nowhere"
-        print(f"  worse than random play, beyond noise: {worse} (of {len(self.plain)} cells)")
+        print(f"  worse than random play, beyond noise: {worse} (of {self.cells} cells)")
         if not self.lowest:
             return not self.worse
         often, always = BARS[label]
@@ -123,7 +135,7 @@ def of_earlier(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, nargs="+", default=[50, 100, 200, 500, 1000, 2000])
+    parser.add_argument("--rounds", type=int, nargs="+", default=ROUNDS)
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--workers", type=int)
     parser.add_argument("--only", nargs="+", default=[""])
@@ -148,7 +160,7 @@ def main() -> None:
             figures = [*(found | others).values(), of_uniform(*how, seed), chance]
             print(f"  {rounds:>7,}" + "".join(f"{shown(row):>22}" for row in figures), flush=True)
             for label, row in ratios.items():
-                row.add(f"{name}, T {rounds:,}", found[label], others, chance)
+                row.add(name, rounds, found[label], others, chance)
     met = [row.judge(label) for label, row in ratios.items()]
     sys.exit(not all(met))
 

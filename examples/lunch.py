@@ -70,7 +70,17 @@ def report(session: Session) -> None:
         f"  This should give {share.mean:.0%} of the best that could be had "
         f"({share.low:.0%} to {share.high:.0%})."
     )
-    print("  No more questions are needed." if seen.enough else "  More answers would help.")
+    print("  No more questions are needed." if seen.enough else f"  {who_could_help(session)}")
+
+
+def who_could_help(session: Session) -> str:
+    """Whose answers would help: not of those who have answered everything."""
+    able = [name for name in session.users if session.question(name) is not None]
+    if not able:
+        return "Everybody has answered everything."
+    if len(able) == len(session.users):
+        return "More answers would help."
+    return f"More answers of {' and '.join(able)} would help."
 
 
 def made_up() -> None:
@@ -99,6 +109,8 @@ def today(
     for name in without:
         if name not in session.users:
             raise InputError(f"{name!r} is not among the people: {', '.join(session.users)}.")
+    if set(without) >= set(session.users):
+        raise InputError("nobody is here today: name somebody less after --without.")
     session.save(file)
     print("Type 1 or 2, tie, or nothing to skip. Ctrl-D (Ctrl-Z and Enter on Windows) ends asking.")
     try:
@@ -122,6 +134,19 @@ def today(
     print(f"\nToday: {place}")
 
 
+def check(given: argparse.Namespace) -> None:
+    """Refuse what would be left out silently."""
+    options = ("people", "places", "without", "questions")
+    needless = [name for name in options if getattr(given, name)]
+    if given.file is None and needless:
+        raise InputError(
+            f"--{needless[0]} is given, but no file: name one to keep the votes in, like "
+            "lunch.json, before it."
+        )
+    if given.questions is not None and given.questions < 0:
+        raise InputError(f"--questions is {given.questions}: give a number from 0 on.")
+
+
 def main() -> None:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -129,13 +154,15 @@ def main() -> None:
     parser.add_argument("--people", nargs="+", default=[], help="who votes, or joins")
     parser.add_argument("--places", nargs="+", default=[], help="where to go, or new places")
     parser.add_argument("--without", nargs="+", default=[], help="who is not here today")
-    parser.add_argument("--questions", type=int, default=3, help="for each today (default: 3)")
+    parser.add_argument("--questions", type=int, help="for each today (default: 3)")
     given = parser.parse_args()
     try:
+        check(given)
         if given.file is None:
             made_up()
         else:
-            today(given.file, given.people, given.places, given.without, given.questions)
+            questions = 3 if given.questions is None else given.questions
+            today(given.file, given.people, given.places, given.without, questions)
     except InputError as error:
         sys.exit(str(error))
 

@@ -51,12 +51,50 @@ def test_a_team_that_is_through_is_told_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lunch(monkeypatch, str(tmp_path / "l.json"), *NEW, "--questions", "4", typed="1\n" * 6)
-    assert capsys.readouterr().out.count("You have answered everything.") == 2
+    said = capsys.readouterr().out
+    assert said.count("You have answered everything.") == 2
+    assert "Everybody has answered everything." in said or "No more questions" in said
+    assert "would help" not in said
+
+
+def test_only_those_who_can_answer_more_are_said_to_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lunch(monkeypatch, str(tmp_path / "l.json"), *NEW, "--questions", "4", typed="1\n" * 4)
+    said = capsys.readouterr().out
+    assert said.count("You have answered everything.") == 1
+    assert "More answers of Bob would help." in said
 
 
 def test_bad_names_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SystemExit, match="no users are given"):
         lunch(monkeypatch, str(tmp_path / "lunch.json"))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "option", ["--people Ann Bob", "--places x", "--without x", "--questions 2"]
+)
+def test_what_needs_a_file_is_not_left_out_silently(
+    option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, *values = option.split()
+    with pytest.raises(SystemExit, match=rf"{name} is given, but no file: name one .*\.$"):
+        lunch(monkeypatch, name, *values)
+    assert not capsys.readouterr().out
+
+
+def test_fewer_questions_than_none_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SystemExit, match=r"--questions is -3: give a number from 0 on\."):
+        lunch(monkeypatch, str(tmp_path / "lunch.json"), *NEW, "--questions", "-3")
+    assert not list(tmp_path.iterdir())
+
+
+def test_somebody_has_to_be_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit, match=r"nobody is here today: name somebody less"):
+        lunch(monkeypatch, str(tmp_path / "lunch.json"), *NEW, "--without", "Ann", "Bob")
     assert not list(tmp_path.iterdir())
 
 

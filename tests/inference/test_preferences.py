@@ -64,11 +64,11 @@ def test_strengths_have_draws_around_their_mode() -> None:
     rng = np.random.default_rng(5)
     normals, deviations = rng.standard_normal((50, 2, 4)), rng.standard_normal((50, 1, 6))
     drawn = _tensors(
-        strengths.draw_chances(wins, np.array([1.0, 0.5, 0.0]), normals, deviations)[:, 0], 4
+        strengths.draw_chances(wins, np.array([1.0, 0.5, 0.0]), normals, deviations.copy())[:, 0], 4
     )
     np.testing.assert_allclose(drawn.mean(axis=0), chances, atol=2e-3)
     plain = _tensors(
-        strengths.draw_chances(wins, np.array([1.0, 0.0, 0.0]), normals, deviations)[:, 0], 4
+        strengths.draw_chances(wins, np.array([1.0, 0.0, 0.0]), normals, deviations.copy())[:, 0], 4
     )
     odds = np.log(plain / (1.0 - plain))
     np.testing.assert_allclose(odds[:, 0, 2], odds[:, 0, 1] + odds[:, 1, 2], atol=1e-9)

@@ -18,6 +18,7 @@ from fairduel.learners import FairETC, Learner
 from fairduel.learners.learner import Rationale
 from fairduel.learners.voi import candidates
 from fairduel.learners.voi.learner import FairVOI, VOIState
+from fairduel.learners.voi.plan import Offer, Planner
 from fairduel.learners.voi.prospects import prospects
 from fairduel.learners.voi.value import Situation, answer_rates, information_value
 from fairduel.offers import Mix
@@ -139,6 +140,62 @@ def test_it_asks_when_nothing_is_known() -> None:
     assert learner.rationale(state, None) == Rationale("nothing-asked")
     _, state = learner.ask(state)
     assert learner.rationale(state, None).kind in ("winner", "scores")
+
+
+class _Decided(FairVOI):
+    """A learner that keeps, of every decision, the lead, the planner, and what it offers."""
+
+    leads: ClassVar[list[float]] = []
+    made: ClassVar[list[tuple[Planner, Offer]]] = []
+
+    def _asks(self, sample: candidates.Sample, best: Floats) -> bool:
+        self.leads.append(sample.lead(best))
+        return super()._asks(sample, best)
+
+    def _decide(self, state: VOIState) -> Offer:
+        planner = self._planner(state, self.posterior(state.tally))
+        self.made.append((planner, planner.offer(state.tally.rounds)))
+        return self.made[-1][1]
+
+
+def _for_answers_only(planner: Planner, offer: Offer) -> bool:
+    """Whether a side of the offer is none of the policies that may be good."""
+    sides = (offer.left, offer.right)
+    return not all(any(np.array_equal(side, p) for p in planner.policies) for side in sides)
+
+
+def test_nothing_is_played_for_its_answers_only_before_it_is_known_what_is_good() -> None:
+    """The best policy first has to lead all arms alike; then what only teaches is played, too."""
+    _Decided.leads.clear()
+    _Decided.made.clear()
+    for seed in range(3):
+        simulate(random_instance(4, 6, seed=seed), 400, _Decided(), seed=seed, checkpoints=1)
+    teaching = np.array([_for_answers_only(*made) for made in _Decided.made])
+    sure = np.array(_Decided.leads) > candidates.SURE
+    assert [planner.asks for planner, _ in _Decided.made] == sure.tolist()
+    assert (~sure).sum() > 30
+    assert not teaching[~sure].any()
+    assert teaching[sure].sum() > 10
+
+
+def test_how_sure_that_is() -> None:
+    """A lead of one standard deviation: of normal draws, 84 % are ahead."""
+    draws = np.random.default_rng(1).standard_normal(100_000)
+    assert (draws + candidates.SURE > 0.0).mean() == pytest.approx(0.841, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("learner", "asks"),
+    [(FairVOI(scoring="borda"), True), (FairVOI(features=((0.0,), (1.0,), (2.0,))), False)],
+)
+def test_what_else_decides_whether_to_play_for_answers_only(learner: FairVOI, asks: bool) -> None:
+    """Without a winner from the first answer on, and with features never."""
+    state = learner.init(2, 3, 1000, 1)
+    wins = np.zeros((2, 3, 3))
+    for answers in (1.0, 100.0):
+        wins[:, 0, 1:] = answers
+        state = learner.tell(state, Tally(np.ones((3, 3), dtype=np.int64), wins))
+        assert learner._planner(state, learner.posterior(state.tally)).asks == asks
 
 
 def test_it_says_why_the_pair_that_was_shown_was_chosen() -> None:

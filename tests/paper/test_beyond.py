@@ -8,7 +8,7 @@ from fairduel.experiments import Cell
 from fairduel.experiments.keys import identity
 from fairduel.learners import FairVOI
 from fairduel.paper import Reproduction, beyond, reproduction
-from fairduel.paper.beyond import HARD_HORIZONS, HORIZONS, RANDOM, SIX, SIZES, Beyond
+from fairduel.paper.beyond import HARD_HORIZONS, HORIZONS, RANDOM, SEVEN, SIX, SIZES, Beyond
 from fairduel.paper.experiment import LEARNERS, lost_by_chance
 from fairduel.paper.groups import Groups
 from fairduel.report.document import Document, Picture, Table, Text
@@ -30,14 +30,16 @@ def tables(document: Document) -> dict[str, Table]:
 
 
 def test_it_plays_what_the_paper_plays() -> None:
-    """Fair-VOI has the instances and the luck of the others, in every setting."""
+    """Fair-VOI and BT-Thompson have the instances and the luck of the others, in every setting."""
     section = Beyond(3, Groups(()))
-    groups = [*section.random.values(), *section.fairness.values(), *section.hard.values()]
+    unknown = [*section.random.values(), *section.fairness.values()]
+    known = list(section.hard.values())
     assert len(section.random) == 6
     assert len(section.fairness) == 2  # clustered; Sushi needs its groups
     assert len(section.hard) == 2 * len(HARD_HORIZONS)
-    for group in groups:
-        assert list(group) == list(SIX)
+    assert all(list(group) == list(SEVEN) for group in unknown)
+    assert all(list(group) == list(SIX) for group in known)
+    for group in unknown + known:
         played = {
             str([(identity(c.environment), c.rounds, c.run, c.seed) for c in cells])
             for cells in group.values()
@@ -69,10 +71,11 @@ def test_it_is_asked_for_by_name_and_says_what_it_found(made: Reproduction) -> N
     for users, arms in SIZES:
         short = found[f"D = {users}, K = {arms}: share lost."]
         assert [row[0] for row in short.rows] == [f"{rounds:,}" for rounds in HORIZONS]
-        assert short.head[:4] == ("T", RANDOM, "Fair-VOI", "Fair-VOI, T unknown")
-        assert short.head[4:] == tuple(LEARNERS.values())
+        assert short.head[:5] == ("T", RANDOM, "Fair-VOI", "Fair-VOI, T unknown", "BT-Thompson")
+        assert short.head[5:] == tuple(LEARNERS.values())
     for table in found.values():
         assert "Fair-VOI" in table.head
+        assert ("BT-Thompson" in table.head) == (table != hard)
         assert all(len(row) == len(table.head) for row in table.rows)
 
 

@@ -10,7 +10,8 @@ from fairduel.experiments import sweep
 from fairduel.paper import people, reproduction
 from fairduel.paper.experiment import lost_by_chance
 from fairduel.paper.people import ANYTIME, HORIZONS, PLAIN, PLAYERS, VOI, People
-from fairduel.report.document import Picture, Table, Text, Verdict
+from fairduel.report.document import Caution, Picture, Table, Text, Verdict
+from fake_sweep import fake_world
 
 
 def test_the_experiment_for_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,6 +31,9 @@ def test_the_experiment_for_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("few people (4, 3)", "200"),
     ]
     assert "loses" in text.text
+    assert dict(made.document.facts)["Seeds"] == (
+        "5,000,000 for families of people, with the number of the run"
+    )
     assert (tmp_path / "figures" / "people.png").exists()
     assert not made.failures
 
@@ -61,6 +65,31 @@ def test_ratios_and_their_verdicts() -> None:
     said = people._summed_up(shares)
     assert "Fair-VOI loses 0.50 times" in said
     assert "Fair-VOI, T unknown loses 2.00 times" in said
+
+
+def test_without_sushi_it_is_left_out_and_the_report_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_world(monkeypatch)
+    made = reproduction.reproduce(["people"], tmp_path, runs=2, workers=1, data=tmp_path)
+    (caution,) = [block for block in made.document.summary if isinstance(block, Caution)][:1]
+    assert caution.text.startswith("Sushi is not among the families of people: the Sushi data")
+    assert "synthetic" not in caution.text
+    assert not any("sushi" in family.lower() for family in People(2, tmp_path).places)
+    assert reproduction._without_sushi(["welfares"]) == [
+        "What is called Sushi is made from synthetic data"
+    ]
+    assert len(reproduction._without_sushi(["figure3", "people"])) == 2
+
+
+def test_seeds_are_those_of_what_is_played() -> None:
+    assert reproduction._seeds(["people", "table1"]).startswith("0, in Table 1")
+    assert "5,000,000" in reproduction._seeds(["people", "table1"])
+    assert "5,000,000" not in reproduction._seeds(["table1"])
+
+
+def test_it_begins_where_fair_voi_is_to_beat_random_play() -> None:
+    assert HORIZONS[0] == 20
 
 
 def test_it_is_asked_for_by_name() -> None:

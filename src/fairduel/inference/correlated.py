@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairduel._arrays import Floats
+from fairduel._arrays import Floats, Ints
 from fairduel.inference.independent import known_winners
 from fairduel.inference.posterior import DRAWS, by_evidence, evenly_spaced
 from fairduel.inference.strengths import Strengths
@@ -68,7 +68,9 @@ def infer_kinds(
     best = np.where(known >= 0, known, strengths.argmax(axis=2))
     ahead = strengths - np.take_along_axis(strengths, best[:, :, None], axis=2)
     scores = 2.0 / (1.0 + np.exp(-np.minimum(ahead, 0.0)))
-    beats = (strengths[:, :, None, :] >= strengths[:, :, :, None]).mean(axis=0)
+    beats = np.stack(  # of users one by one, to save memory
+        [(own[:, None, :] >= own[:, :, None]).mean(axis=0) for own in strengths.transpose(1, 0, 2)]
+    )
     return Correlated(
         probabilities=(best[:, :, None] == np.arange(arms)).mean(axis=0),
         log_beats=np.log(np.maximum(beats, 1.0 / (2.0 * len(strengths)))),
@@ -99,14 +101,15 @@ def laplace(
 
     arms = np.eye(mode.shape[1]) if between_arms is None else between_arms
     precision = Precision(inverse(covariance), inverse(arms))
-    value = _density(wins, precision, mode)
+    compared = np.nonzero(wins)  # most pairs of many arms never were
+    value = _density(wins, compared, precision, mode)
     for _ in range(most):
         pull, factor = _derivatives(wins, precision, mode)
         step = cho_solve((factor, True), pull.ravel(), check_finite=False).reshape(mode.shape)
-        higher = _density(wins, precision, mode + step)
+        higher = _density(wins, compared, precision, mode + step)
         while higher < value - 1e-9 * abs(value):
             step *= 0.5
-            higher = _density(wins, precision, mode + step)
+            higher = _density(wins, compared, precision, mode + step)
         mode, value = mode + step, higher
         if np.abs(step).max() < CLOSE:
             break
@@ -131,9 +134,11 @@ def inverse(covariance: Floats) -> Floats:
     return np.asarray(np.linalg.inv(covariance), np.float64)
 
 
-def _density(wins: Floats, precision: Precision, theta: Floats) -> float:
+def _density(
+    wins: Floats, compared: tuple[Ints, ...], precision: Precision, theta: Floats
+) -> float:
     """Return the log of likelihood and prior, but for constants."""
-    user, i, j = np.nonzero(wins)  # most pairs of many arms were never compared
+    user, i, j = compared
     behind = theta[user, j] - theta[user, i]
     likelihood = -(wins[user, i, j] * np.logaddexp(0.0, behind)).sum()
     return float(likelihood - 0.5 * (theta * precision.times(theta)).sum())

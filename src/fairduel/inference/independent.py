@@ -13,6 +13,7 @@ from fairduel._arrays import Floats, Ints
 from fairduel.inference.posterior import DRAWS, Posterior, stratified
 
 JEFFREYS = 0.5  # prior answers for either arm of a pair
+AT_ONCE = 2_000_000  # scores: more are drawn one part after the other, to save memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +55,12 @@ class IndependentPairs(Posterior):
         Given w, its pairs are independent, and all that is known of them is that k loses.
         """
         users, winners = np.arange(len(self.wins)), self._draw_winners(rng, n)
-        won, lost = self.wins[users, :, winners], self.wins[users, winners, :]
-        scores = 2.0 * draw_below_half(won, lost, rng)
+        scores = np.empty((n, *self.scores.shape))
+        most = max(1, AT_ONCE // self.scores.size)
+        for start in range(0, n, most):
+            some = winners[start : start + most]
+            won, lost = self.wins[users, :, some], self.wins[users, some, :]
+            scores[start : start + most] = 2.0 * draw_below_half(won, lost, rng)
         np.put_along_axis(scores, winners[:, :, None], 1.0, axis=2)
         return scores
 
@@ -69,7 +74,9 @@ class IndependentPairs(Posterior):
         i, j = np.triu_indices(arms, 1)
         pairs = betaln(self.wins[:, i, j], self.wins[:, j, i]) - betaln(prior, prior)
         winner_exists = np.logaddexp.reduce(self.log_beats.sum(axis=1), axis=1)
-        return float(pairs.sum() + winner_exists.sum() - users * math.log(arms * 0.5 ** (arms - 1)))
+        halves = min(arms - 1, 1000)  # the power of more is too small a number
+        before = math.log(arms * 0.5**halves) - (arms - 1 - halves) * math.log(2.0)
+        return float(pairs.sum() + winner_exists.sum() - users * before)
 
     def _draw_winners(self, rng: np.random.Generator, n: int) -> Ints:
         """Draw winners (n, D)."""

@@ -18,7 +18,6 @@ ODDS = 30.0  # beforehand, that people have strengths rather than independent pa
 # A model less likely than this is left out. Over 200,000 rounds one in a thousand still counts: who
 # leaves that out may be sure too early of something, and then never hear better.
 NEGLIGIBLE = 1e-6
-UNLIKELY = -math.log(NEGLIGIBLE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +52,16 @@ def infer(
 
     By the paper's scoring all users have a winner; under others nothing of that kind is assumed.
     Beforehand people have strengths rather than independent pairs, all of them alike, by odds of
-    ``ODDS``; the evidence decides. The same answers always give the same posterior, its draws
-    among them. draws: how many to keep of a posterior without a closed form, whose means are over
-    them; default: as many as a learner needs.
+    ``ODDS``, but by even odds under other scorings; the evidence decides. The same answers always
+    give the same posterior, its draws among them. draws: how many to keep of a posterior without a
+    closed form, whose means are over them; default: as many as a learner needs.
     """
     seed = round(2.0 * float(wins.sum()))
     if scoring != "condorcet":
         return blank_or_not(infer_preferences(wins, scoring, seed, draws), wins)
     pairs = infer_pairs(wins, winners)
     weighed = weigh_strengths(wins, pairs.log_evidence)
-    if pairs.log_evidence - weighed[1] - math.log(ODDS) > UNLIKELY:
+    if pairs.log_evidence - weighed[1] - math.log(ODDS) > -math.log(NEGLIGIBLE):
         return pairs
     strengths = infer_strengths(wins, winners, seed, weighed, draws or KEPT)
     return blank_or_not(weigh(strengths, pairs), wins, winners)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,13 +16,14 @@ from fairduel.scorings import SCORINGS
 KEPT = 256  # draws that are kept ...
 FEW = 32  # ... or with very many users and arms fewer, but at least these
 MOST = 500_000  # probabilities that are kept
+AT_ONCE = 8  # draws at least, where not all are drawn at once, to save memory
 
 
 @dataclass(frozen=True, eq=False)
 class Preferences(Posterior):
     """The posterior of users who need not have a winner, as draws of their preferences.
 
-    People have strengths or independent pairs, as in ``infer``; the draws are of either in
+    People have strengths or independent pairs, by even odds beforehand; the draws are of either in
     proportion to the evidence. The winner of a user is the arm with the best score.
 
     scoring: by which preferences are scored. wins: (D, K, K) the answers. weights: (1 + H,) of
@@ -39,7 +41,8 @@ class Preferences(Posterior):
         """Draw scores (n, D, K): those kept, evenly spaced, or new ones if these are too few."""
         if n <= len(self.drawn):
             return evenly_spaced(self.drawn, n, rng)
-        return _score(_draw(self.wins, self.weights, n, rng), self.scoring, self.wins.shape[1])
+        drawn = _draws(self.wins, self.weights, n, rng)
+        return np.concatenate([_score(some, self.scoring, self.wins.shape[1]) for some in drawn])
 
     def without_winner(self) -> tuple[int, ...]:
         """Return nobody under scorings by which every user has a favourite."""
@@ -75,7 +78,8 @@ def infer_preferences(
 def _weigh(wins: Floats) -> Floats:
     """Return the probabilities of independent pairs and of all kinds of strengths, (1 + H,).
 
-    Even beforehand: who scores without a winner does not take it that people have strengths.
+    Beforehand strengths, whose kinds have ``PRIOR``, are as likely as independent pairs: who scores
+    without a winner does not take it that people have strengths.
     """
     from scipy.special import betaln
 
@@ -89,19 +93,36 @@ def _weigh(wins: Floats) -> Floats:
 
 def _draw(wins: Floats, weights: Floats, n: int, rng: np.random.Generator) -> Floats:
     """Draw probabilities (n, D, P) of the pairs i < j, of each kind about in proportion."""
+    users, arms, _ = wins.shape
+    chances, filled = np.empty((n, users, arms * (arms - 1) // 2)), 0
+    for some in _draws(wins, weights, n, rng):
+        chances[filled : filled + len(some)] = some
+        filled += len(some)
+    return chances
+
+
+def _draws(wins: Floats, weights: Floats, n: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """Draw the same, some at a time where there are very many users and arms.
+
+    However many that are, the variates are drawn in the same order. What is yielded has to be used
+    before the next: it may be written over.
+    """
     from fairduel.kernels import strengths
 
     users, arms, _ = wins.shape
     i, j = np.triu_indices(arms, 1)
     counts = in_proportion(weights, n, rng)
     won, lost = wins[:, i, j] + JEFFREYS, wins[:, j, i] + JEFFREYS
-    parts = [rng.beta(won, lost, (int(counts[0]), *won.shape))]
+    most = max(AT_ONCE, MOST // max(won.size, 1))
+    for start in range(0, int(counts[0]), most):
+        yield rng.beta(won, lost, (min(most, int(counts[0]) - start), *won.shape))
+    room = np.empty((min(most, int(counts[1:].max())), *won.shape))
     for hypothesis, count in zip(HYPOTHESES, counts[1:].tolist(), strict=True):
-        if count > 0:
-            normals = rng.standard_normal((count, users + 1, arms))
-            deviations = rng.standard_normal((count, *won.shape))
-            parts.append(strengths.draw_chances(wins, hypothesis, normals, deviations))
-    return np.concatenate(parts)
+        normals = rng.standard_normal((count, users + 1, arms))
+        for start in range(0, count, most):
+            some = normals[start : start + most]
+            deviations = rng.standard_normal(out=room[: len(some)])
+            yield strengths.draw_chances(wins, hypothesis, some, deviations)
 
 
 def _score(chances: Floats, scoring: str, arms: int) -> Floats:

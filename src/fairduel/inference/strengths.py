@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,13 +28,14 @@ RESIDUALS = {0.0: 0.5, 0.5: 0.5}  # by which single pairs deviate, in log-odds
 CORRELATIONS = {0.0: 0.94, 0.4: 0.05, 0.8: 0.01}  # of what users think of an arm
 HOPELESS = 200.0  # nats behind another model: nothing of this one is left
 KEPT = 128  # draws that are kept by default: half of them are mirror images
+TOGETHER = 200_000  # numbers in a table: larger ones are summed up as they come, to save memory
 
 _KINDS = CORRELATIONS, RESIDUALS, SPREADS
 HYPOTHESES = np.array([x[::-1] for x in itertools.product(*_KINDS)])
 PRIOR = np.array([math.prod(x) for x in itertools.product(*(kind.values() for kind in _KINDS))])
 _LOOSEST = [6]  # the largest deviations, a spread of 2, and nothing in common
 _APART = len(SPREADS) * len(RESIDUALS)  # hypotheses with nothing in common; they come first
-_UNLIKELY = 7.0  # nats behind the likeliest hypothesis
+_WORTH_WEIGHING = 7.0  # nats behind the likeliest hypothesis: others are not weighed
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,8 @@ class Strengths(Posterior):
         """Draw scores (n, D, K): those kept, evenly spaced, or new ones if these are too few."""
         if n <= len(self.drawn):
             return evenly_spaced(self.drawn, n, rng)
-        return _draw(self.wins, self.known, self.weights, n, rng).scores[:n]
+        parts = _parts(self.wins, self.known, self.weights, n, rng)
+        return np.concatenate([scores for _, (_, _, scores, _, _) in parts])[:n]
 
 
 def weigh_strengths(wins: Floats, rival: float = -np.inf) -> tuple[Floats, float]:
@@ -91,8 +93,8 @@ def weigh_strengths(wins: Floats, rival: float = -np.inf) -> tuple[Floats, float
     evidence[best] = strengths.evidence(wins, *HYPOTHESES[best].T.copy())
     after = evidence + np.log(PRIOR)
     ahead = after[best].max() - after[:_APART].max()
-    if ahead > -_UNLIKELY:
-        likely = np.tile((apart > apart.max() - _UNLIKELY) | (ahead > 0.0), len(CORRELATIONS))
+    if ahead > -_WORTH_WEIGHING:
+        likely = np.tile((apart > apart.max() - _WORTH_WEIGHING) | (ahead > 0.0), len(CORRELATIONS))
         rest = likely & (evidence == -np.inf)
         evidence[rest] = strengths.evidence(wins, *HYPOTHESES[rest].T.copy())
     return by_evidence(evidence, PRIOR)
@@ -145,26 +147,14 @@ class _Drawn:
 
 def _draw(wins: Floats, known: Ints, weights: Floats, n: int, rng: np.random.Generator) -> _Drawn:
     """Draw about n (an even number) from the mixture, each with its mirror image."""
-    from fairduel.kernels import strengths
-
-    users, arms, _ = wins.shape
-    half = (n + 1) // 2
-    counts = in_proportion(weights, half, rng)
-    parts = []
-    for hypothesis, count in zip(HYPOTHESES, counts.tolist(), strict=True):
-        if count > 0:
-            normals = rng.standard_normal((count, users + 1, arms))
-            spins, uniforms = stratified(count, users, rng), rng.random((count, users, arms))
-            parts.append(
-                strengths.draw(
-                    wins, known, hypothesis,
-                    np.concatenate([normals, -normals]),
-                    np.concatenate([spins, 1.0 - spins]),
-                    np.concatenate([uniforms, 1.0 - uniforms]),
-                )
-            )  # fmt: skip
-    shares = counts[counts > 0] / half
-    thetas, shifts, scores, winners, beats = zip(*parts, strict=True)
+    drawn, shares, beats = [], [], []
+    for share, part in _parts(wins, known, weights, n, rng):
+        drawn.append(part[:4])
+        shares.append(share)
+        beats.append(part[4])
+        if wins.size > TOGETHER:
+            beats, shares = [np.tensordot(shares, np.array(beats), 1)], [1.0]
+    thetas, shifts, scores, winners = zip(*drawn, strict=True)
     return _Drawn(
         np.concatenate(thetas),
         np.concatenate(shifts),
@@ -172,3 +162,33 @@ def _draw(wins: Floats, known: Ints, weights: Floats, n: int, rng: np.random.Gen
         np.concatenate(winners),
         np.asarray(np.tensordot(shares, np.array(beats), 1)),
     )
+
+
+def _parts(
+    wins: Floats, known: Ints, weights: Floats, n: int, rng: np.random.Generator
+) -> Iterator[tuple[float, tuple[Floats, Floats, Floats, Ints, Floats]]]:
+    """Draw of each likely hypothesis: yield its share of the draws, and what the kernel returns."""
+    half = (n + 1) // 2
+    counts = in_proportion(weights, half, rng)
+    for hypothesis, count in zip(HYPOTHESES, counts.tolist(), strict=True):
+        if count > 0:
+            yield count / half, _pairs_of_draws(wins, known, hypothesis, count, rng)
+
+
+def _pairs_of_draws(
+    wins: Floats, known: Ints, hypothesis: Floats, count: int, rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats, Ints, Floats]:
+    from fairduel.kernels import strengths
+
+    users, arms, _ = wins.shape
+    normals = _with_mirror(rng.standard_normal((count, users + 1, arms)), 0.0)
+    spins = _with_mirror(stratified(count, users, rng), 1.0)
+    uniforms = _with_mirror(rng.random((count, users, arms)), 1.0)
+    found: tuple[Floats, Floats, Floats, Ints, Floats] = strengths.draw(
+        wins, known, hypothesis, normals, spins, uniforms
+    )
+    return found
+
+
+def _with_mirror(half: Floats, middle: float) -> Floats:
+    return np.concatenate([half, middle - half])

@@ -409,7 +409,7 @@ def draw(
     ``hypothesis`` is spread, residual and correlation. ``normals`` are (n, D + 1, K), ``uniforms``
     (n, D, K), ``spins`` (n, D); ``known[d]`` is d's winner if it is known, else -1. Given theta, w
     is the winner with probability in proportion to the product over k of P(w beats k), and then
-    its pairs are known to be won.
+    its pairs are known to be won. The scores take the place of the uniforms, to save memory.
 
     Returns strengths (n, D, K), their deviations from the mode, scores (n, D, K), winners (n, D),
     and the probabilities (D, K, K) that w beats k, at [d, k, w].
@@ -417,7 +417,7 @@ def draw(
     n_draws, n_users, n_arms = uniforms.shape
     law = law_of(hypothesis[0], hypothesis[1], hypothesis[2])
     own = law[2]
-    shifts, scores = np.empty(uniforms.shape), np.ones(uniforms.shape)
+    shifts, scores = np.empty(uniforms.shape), uniforms
     winners, beats = np.empty((n_draws, n_users), np.int64), np.empty((n_users, n_arms, n_arms))
     modes, common, residuals = np.zeros((n_users, n_arms)), np.zeros(n_arms), np.zeros(wins.shape)
     fit = room(n_users, n_arms)
@@ -452,6 +452,7 @@ def draw(
                     )
                     x = below_zero(mean, deviation, uniforms[m, d, k])
                     scores[m, d, k] = 2.0 / (1.0 + math.exp(-x))
+            scores[m, d, w] = 1.0
     return thetas, shifts, scores, winners, beats
 
 
@@ -460,12 +461,13 @@ def draw_chances(wins: Floats, hypothesis: Floats, normals: Floats, deviations: 
     """Draw the probabilities (n, D, P) of the pairs i < j, whether or not there is a winner.
 
     ``normals`` (n, D + 1, K) and ``deviations`` (n, D, P) are the variates to use, of the
-    strengths and of what single pairs deviate by.
+    strengths and of what single pairs deviate by. The probabilities take the place of the latter,
+    to save memory.
     """
     n_draws, n_users, _ = deviations.shape
     n_arms = wins.shape[1]
     law = law_of(hypothesis[0], hypothesis[1], hypothesis[2])
-    chances, shifts = np.empty(deviations.shape), np.empty((n_draws, n_users, n_arms))
+    chances, shifts = deviations, np.empty((n_draws, n_users, n_arms))
     modes, common, residuals = np.zeros((n_users, n_arms)), np.zeros(n_arms), np.zeros(wins.shape)
     fit = room(n_users, n_arms)
     fit_users(wins, modes, common, residuals, law, fit)

@@ -22,9 +22,10 @@ from fairduel.inference import (
 from fairduel.inference.alike import infer_alike, infer_votes
 from fairduel.inference.featured import infer_featured
 from fairduel.inference.posterior import blank_or_not
+from fairduel.inference.size import check_size
 from fairduel.learners.learner import Outlook
 from fairduel.learners.voi.candidates import candidates
-from fairduel.learners.voi.learner import FairVOI, check_features, check_known, check_size
+from fairduel.learners.voi.learner import FairVOI, check_features, check_known
 from fairduel.learners.voi.prospects import prospects
 from fairduel.learners.voi.value import gains_by_user
 from fairduel.offers import Mix

@@ -20,6 +20,7 @@ from fairduel._files import AnyPath, alone
 from fairduel._names import check_names
 from fairduel.errors import InputError
 from fairduel.inference import estimate_utilities
+from fairduel.inference.size import check_size
 from fairduel.learners import FairVOI, Learner
 from fairduel.learners.learner import check_learner
 from fairduel.learners.tournament import Tournament
@@ -132,6 +133,7 @@ class Session:
         return self._votes.roster.present_arms
 
     def _begin(self, player: Learner[Any], users: int, arms: int) -> Any:
+        check_size(users, arms)
         return player.init(users, arms, self.horizon or ENDLESS, self.seed)
 
     def __repr__(self) -> str:

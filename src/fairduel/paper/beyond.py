@@ -13,7 +13,7 @@ from fairduel._arrays import Floats
 from fairduel.environments import Random
 from fairduel.experiments import Cell, Checkpoints, Results
 from fairduel.instance import Instance
-from fairduel.learners import FairVOI, Learner
+from fairduel.learners import BradleyTerryThompson, FairVOI, Learner
 from fairduel.learners.catalogue import by_name
 from fairduel.paper import lower_bound
 from fairduel.paper.experiment import (
@@ -38,13 +38,19 @@ from fairduel.report.statistics import average
 from fairduel.simulation import metrics
 from fairduel.welfare import Nash
 
-VOI, ANYTIME = lower_bound.VOI, "fair-voi-anytime"
+VOI, ANYTIME, PLAIN = lower_bound.VOI, "fair-voi-anytime", "bt-thompson"
 SIX = lower_bound.LABELS  # the order is that of the styles
-SHORT = SIX | {ANYTIME: "Fair-VOI, T unknown"}
+SEVEN = SIX | {PLAIN: "BT-Thompson"}  # where winners are not known: it cannot be told them
+SHORT = SEVEN | {ANYTIME: "Fair-VOI, T unknown"}
 # In tables Fair-VOI comes first: they are wider than many pages.
-COLUMNS = {VOI: SIX[VOI]} | LEARNERS
-SHORT_COLUMNS = {VOI: SHORT[VOI], ANYTIME: SHORT[ANYTIME]} | LEARNERS
-_BEYOND: dict[str, Learner[Any]] = {VOI: FairVOI(), ANYTIME: FairVOI(anytime=True)}
+HARD_COLUMNS = {VOI: SIX[VOI]} | LEARNERS
+COLUMNS = {name: SEVEN[name] for name in (VOI, PLAIN)} | LEARNERS
+SHORT_COLUMNS = {name: SHORT[name] for name in (VOI, ANYTIME, PLAIN)} | LEARNERS
+_BEYOND: dict[str, Learner[Any]] = {
+    VOI: FairVOI(),
+    ANYTIME: FairVOI(anytime=True),
+    PLAIN: BradleyTerryThompson(),
+}
 RANDOM = "Random"
 BEST = "Best policy"  # for Nash welfare, from the first round on
 
@@ -61,7 +67,7 @@ Shares = dict[str, Floats]  # by learner: (horizons, runs)
 
 @dataclass(frozen=True)
 class Beyond:
-    """Fair-VOI beside the paper's five learners, on ``runs`` runs of everything."""
+    """Fair-VOI beside the paper's five learners and a plain one, on ``runs`` runs of everything."""
 
     runs: int
     sushi: Groups
@@ -70,7 +76,7 @@ class Beyond:
     def random(self) -> dict[str, Players]:
         """The settings of Figure 1, one of which is that of Table 1."""
         groups = Figure1(self.runs).groups
-        return {f"Random, {setting}": _with_voi(group) for setting, group in groups.items()}
+        return {f"Random, {setting}": _with_ours(group) for setting, group in groups.items()}
 
     @cached_property
     def fairness(self) -> dict[str, Players]:
@@ -81,7 +87,7 @@ class Beyond:
             **{f"Clustered, ρ = {share}": g for share, g in Figure2(self.runs).groups.items()},
             **{f"{kind}, D = {users}": g for users, g in people.items()},
         }
-        return {setting: _with_voi(group) for setting, group in groups.items()}
+        return {setting: _with_ours(group) for setting, group in groups.items()}
 
     @cached_property
     def hard(self) -> dict[lower_bound.Setting, Players]:
@@ -125,7 +131,8 @@ class Beyond:
                 "Fair-VOI is not in the paper. It weighs at every decision what the answers would "
                 "be worth over the rounds that remain against what asking costs, and keeps every "
                 "answer. Here it plays what the paper's five learners play, with the same "
-                "instances and seeds."
+                "instances and seeds. So does BT-Thompson, plain Thompson sampling that takes "
+                "people to be transitive, but where all know the winners: it cannot be told them."
             ),
             *self._regret_blocks(results),
             *self._fairness_blocks(results),
@@ -202,11 +209,11 @@ class Beyond:
                 f"D = K = {setting.users}",
                 f"{setting.rounds:,}",
                 number(setting.bound / _rate(setting)),
-                *(interval(final[name] / _rate(setting)) for name in COLUMNS),
+                *(interval(final[name] / _rate(setting)) for name in HARD_COLUMNS),
             )
             for setting, final in finals.items()
         )
-        head = ("Setting", "T", "Lower bound", *COLUMNS.values())
+        head = ("Setting", "T", "Lower bound", *HARD_COLUMNS.values())
         return (
             Text(
                 "On the hard instances of Theorem 4.1, every user's winner known to all learners, "
@@ -276,13 +283,16 @@ class Beyond:
         return cells_of(played, label, environment, rounds, range(self.runs), Checkpoints(1))
 
 
-def _with_voi(group: Players) -> Players:
-    """Return the players with Fair-VOI added, on the same instances."""
-    voi = FairVOI()
-    same = tuple(
-        replace(cell, learner=voi, learner_label=SIX[VOI]) for cell in next(iter(group.values()))
-    )
-    return {**group, VOI: same}
+def _with_ours(group: Players) -> Players:
+    """Return the players with Fair-VOI and BT-Thompson added, on the same instances."""
+    cells = next(iter(group.values()))
+    ours = {
+        name: tuple(
+            replace(cell, learner=_BEYOND[name], learner_label=SEVEN[name]) for cell in cells
+        )
+        for name in (VOI, PLAIN)
+    }
+    return {**group, **ours}
 
 
 def _finals(results: Results, group: Players, metric: str) -> dict[str, Floats]:
@@ -309,7 +319,7 @@ def _instance(cell: Cell) -> Instance:
 def _lines(results: Results, group: Players, metric: str, best: Floats) -> tuple[figures.Line, ...]:
     """Return the learners' means over time, and those of the best policy, which has no regret."""
     lines = tuple(
-        figures.line_of_runs(SIX[learner], *results.curve(cells, metric), style)
+        figures.line_of_runs(SEVEN[learner], *results.curve(cells, metric), style)
         for style, (learner, cells) in enumerate(group.items())
     )
     if metric == "regret":

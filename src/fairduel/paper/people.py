@@ -23,7 +23,7 @@ from fairduel.report.document import Block, Picture, Section, Table, Text, Verdi
 from fairduel.report.numbers import interval
 from fairduel.report.statistics import average
 
-HORIZONS = (50, 100, 200, 500, 1_000, 2_000)
+HORIZONS = (20, 50, 100, 200, 500, 1_000, 2_000)
 SEED = 5_000_000  # of instances that nothing was tuned on
 VOI, ANYTIME, PLAIN, PAPERS = "Fair-VOI", "Fair-VOI, T unknown", "BT-Thompson", "Fair-ETC"
 PLAYERS: dict[str, Learner[Any]] = {

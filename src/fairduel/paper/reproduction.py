@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from fairduel.paper.figure3 import Figure3
 from fairduel.paper.groups import Groups, prepare
 from fairduel.paper.lemmas import Lemmas
 from fairduel.paper.lower_bound import LowerBound
+from fairduel.paper.people import SEED as PEOPLE_SEED
 from fairduel.paper.people import People
 from fairduel.paper.table1 import SEEDS, Table1
 from fairduel.paper.upper_bound import UpperBound
@@ -53,6 +54,7 @@ PEOPLE = "people"
 NAMES = (*PAPER, WELFARES, BEYOND, PEOPLE)
 ALL = "all"  # of the paper's
 NEED_GROUPS = ("figure3", BEYOND)
+STAND_IN = (*NEED_GROUPS, WELFARES)  # have one where the Sushi data are missing
 FOLDER = "reproduction"
 
 _SYNTHETIC: dict[str, Callable[[int], Experiment]] = {
@@ -70,7 +72,8 @@ _SYNTHETIC: dict[str, Callable[[int], Experiment]] = {
 class Reproduction:
     """The result of ``reproduce``: the report as data and as files.
 
-    missing: if the Sushi data were not found, where to get them; a stand-in took their place.
+    missing: if the Sushi data were not found, where to get them; a stand-in took their place, but
+    among families of people, where they were left out.
     failures: a sentence for each cell that failed.
     """
 
@@ -118,7 +121,7 @@ def reproduce(
         failures = tuple(f"{failed.cell}: {failed.reason}" for failed in results.failures)
         sections = tuple(each.section(results) for each in experiments.values())
         command = _command(names, place, runs, data, scheduler)
-        facts = _facts(command, results, time.perf_counter() - began)
+        facts = _facts(command, chosen, results, time.perf_counter() - began)
         document = Document(
             "Multi-User Dueling Bandits, reproduced",
             (*_summary(experiments, results, missing, failures), *_weak(sections)),
@@ -195,12 +198,22 @@ def _summary(
             )
         )
     if missing:
-        blocks.append(Caution(f"What is called Sushi is made from synthetic data: {missing}"))
+        blocks += [Caution(f"{said}: {missing}") for said in _without_sushi(experiments)]
     if failures:
         rows = tuple((failure,) for failure in failures)
         blocks.append(Caution(f"{len(failures)} cells failed and are left out of everything."))
         blocks.append(Table(("Cell and reason",), rows))
     return tuple(blocks)
+
+
+def _without_sushi(names: Collection[str]) -> list[str]:
+    """Say what the experiments do without the Sushi data."""
+    said = []
+    if set(STAND_IN) & set(names):
+        said.append("What is called Sushi is made from synthetic data")
+    if PEOPLE in names:
+        said.append("Sushi is not among the families of people")
+    return said
 
 
 def _weak(sections: Sequence[Section]) -> list[Block]:
@@ -224,16 +237,26 @@ def _command(
     return shlex.join(words)
 
 
-def _facts(command: str, results: Results, seconds: float) -> tuple[tuple[str, str], ...]:
+def _seeds(names: Collection[str]) -> str:
+    """Say by which seeds the experiments draw."""
+    said = []
+    if set(names) - {PEOPLE}:
+        said.append(
+            f"0, in Table 1 also 1 to {SEEDS - 1}, with the number of the run; the paper's "
+            f"instances have its own, drawn from numpy's default_rng({PAPER_SEED})"
+        )
+    if PEOPLE in names:
+        said.append(f"{PEOPLE_SEED:,} for families of people, with the number of the run")
+    return "; ".join(said)
+
+
+def _facts(
+    command: str, names: Collection[str], results: Results, seconds: float
+) -> tuple[tuple[str, str], ...]:
     return (
         ("Command", f"`{command}`"),
         ("Version", f"fairduel {fairduel.__version__}, source {source_digest(results)[:12]}"),
-        (
-            "Seeds",
-            f"0, in Table 1 also 1 to {SEEDS - 1}, with the number of the run; the paper's "
-            f"instances have its own, drawn from "
-            f"numpy's default_rng({PAPER_SEED})",
-        ),
+        ("Seeds", _seeds(names)),
         (
             "Simulations",
             f"{len(results.cells):,} runs, {results.rows.num_rows:,} rows in rows.parquet",

@@ -16,7 +16,7 @@ SAMPLE = 64  # draws of the scores
 FEW = 16  # for welfares that are slow to maximise
 RESOLVED = (0.1, 0.3)  # shares of what is unknown that mixed policies suppose to be known, or all
 CLEAR = 4.0  # standard errors that leave no doubt that a policy is better than all arms alike
-SURE = 1.0  # standard deviations: the same for nearly every draw
+SURE = 1.0  # standard deviations of a lead: five draws of six say the same, if it is normal
 LEAST = 1e-6  # of a score: some welfares have no gradient at 0
 STEPS = 50  # of the ascent to the policy with the least loss
 

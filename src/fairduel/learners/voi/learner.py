@@ -12,6 +12,7 @@ from fairduel._codec import later
 from fairduel.errors import InputError
 from fairduel.inference import Posterior
 from fairduel.inference.featured import infer_featured
+from fairduel.inference.size import check_size
 from fairduel.learners._states import replaced
 from fairduel.learners.learner import Learner, Outlook, Rationale
 from fairduel.learners.phases import check_winners
@@ -25,7 +26,6 @@ from fairduel.tally import Tally
 from fairduel.welfare import Nash, Welfare
 from fairduel.welfare.welfare import check_welfare
 
-MOST = 2_000_000  # users times arms squared: what fits into some hundred megabytes
 MOST_USERS = 500  # whose utilities may be multiplied: the products of more are too small a number
 SMALLEST = 2.0**-1000  # the product of 500 utilities of 1/4
 _SEED_OF_ITS_OWN = 4
@@ -194,15 +194,6 @@ def check_known(winners: Any, features: Any, users: int, arms: int) -> None:
     if features is not None and len(features) != arms:
         raise InputError(
             f"there are features of {len(features)} arms, but {arms} arms: give a row for each arm."
-        )
-
-
-def check_size(users: int, arms: int) -> None:
-    """Refuse more pairs of all users than fit into memory, before anything is allocated."""
-    if users * arms * arms > MOST:
-        raise InputError(
-            f"{users:,} users and {arms:,} arms are too many to keep what is known of every user's "
-            "every pair: let groups of people who are alike vote as one, or leave out arms."
         )
 
 

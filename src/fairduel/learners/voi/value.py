@@ -18,6 +18,8 @@ PAIRS_OF_DRAWS = 64  # of what may be learned; each comes with its mirror image
 MOST_DRAWS = 128  # of strengths
 FEW_PAIRS = 8  # for welfares that are slow to maximise
 NODES = 4  # steps from knowing nothing more to knowing everything
+SUPPOSED = 8_000_000  # scores at once: more are supposed one part after the other, to save memory
+COVERED = 2_000_000  # covariances of pairs with scores at once, for the same reason
 SURPRISES = np.arange(1.0, 5.0)  # standard deviations by which an arm may prove different
 
 
@@ -159,16 +161,27 @@ def _gains_by_chances(
     every = max(1, len(posterior.drawn) // (2 * FEW_PAIRS)) if welfare.slow else 1
     moves, chances = posterior.drawn[::every] - posterior.scores, posterior.chances[::every]
     pulls, scales = _pulls(posterior.scores, moves, welfare, policy)
-    shifts = (chances - chances.mean(axis=0)).transpose(1, 2, 0)  # (D, P, n)
-    variances = np.maximum((shifts**2).mean(axis=2), 1e-12)
-    noises = np.maximum((chances * (1.0 - chances)).mean(axis=0), 1e-12)
-    joint = shifts @ moves.transpose(1, 0, 2) / len(moves)
-    pulled = shifts @ (scales[:, None, None] * pulls).transpose(1, 0, 2)
+    pulls *= scales[:, None, None]
     i, j = np.triu_indices(len(policy), 1)
     gains, speeds = np.zeros((2, *posterior.wins.shape))
-    gains[:, i, j] = np.maximum((joint * pulled).sum(axis=2) / variances, 0.0)
-    speeds[:, i, j] = variances / noises
+    for d in range(len(gains)):  # one by one, to save memory
+        own = chances[:, d]
+        shifts = (own - own.mean(axis=0)).T  # (P, n)
+        variances = np.maximum((shifts**2).mean(axis=1), 1e-12)
+        pulled = _covered(shifts, moves[:, d], pulls[:, d]) / variances
+        gains[d, i, j] = np.maximum(pulled, 0.0)
+        speeds[d, i, j] = variances / np.maximum((own * (1.0 - own)).mean(axis=0), 1e-12)
     return gains, speeds
+
+
+def _covered(shifts: Floats, moves: Floats, pulls: Floats) -> Floats:
+    """Return (P,) what pairs gain before it is divided by their variances, some at a time."""
+    found, most = np.empty(len(shifts)), max(1, COVERED // moves.shape[1])
+    for start in range(0, len(shifts), most):
+        some = shifts[start : start + most]
+        joint, pulled = some @ moves / len(moves), some @ pulls
+        found[start : start + most] = (joint * pulled).sum(axis=1)
+    return found
 
 
 def _pulls(
@@ -181,13 +194,14 @@ def _pulls(
     gained is a sum over scores. It is split among pairs by their covariances with the scores.
     """
     shares = (np.arange(len(moves)) % NODES + 0.5) / NODES
-    supposed = np.clip(scores + np.sqrt(shares)[:, None, None] * moves, 1e-6, 1.0)
+    supposed = scores + np.sqrt(shares)[:, None, None] * moves
+    np.clip(supposed, 1e-6, 1.0, out=supposed)
     best = welfare.follow(supposed, policy)
     utilities, now = np.einsum("mdk,mk->md", supposed, best), supposed @ policy
     top = np.maximum(welfare.value(utilities), 1e-300)
     ratio = welfare.value(now) / top
     pulls = (ratio / top)[:, None, None] * welfare.gradient(utilities)[:, :, None] * best[:, None]
-    pulls = pulls - welfare.gradient(now)[:, :, None] * policy / top[:, None, None]
+    pulls -= welfare.gradient(now)[:, :, None] * policy / top[:, None, None]
     return pulls, 0.5 / np.sqrt(shares) / len(moves)
 
 
@@ -256,10 +270,13 @@ class _Evaluation:
         """
         chances = self.posterior.probabilities
         which = np.ascontiguousarray(np.argwhere((chances * left > 1.0) & (chances < 1.0 - 1e-9)))
-        user, arm = which.T
-        supposed = np.repeat(self.posterior.scores[None], len(which), axis=0)
-        supposed[np.arange(len(which)), user] = self.posterior.means[user, :, arm]
-        return which, chances[user, arm] * _gains(self.welfare, self.policy, supposed)
+        most, gains = max(1, SUPPOSED // chances.size), np.empty(len(which))
+        for start in range(0, len(which), most):
+            user, arm = which[start : start + most].T
+            supposed = np.repeat(self.posterior.scores[None], len(user), axis=0)
+            supposed[np.arange(len(user)), user] = self.posterior.means[user, :, arm]
+            gains[start : start + most] = _gains(self.welfare, self.policy, supposed)
+        return which, chances[which[:, 0], which[:, 1]] * gains
 
 
 def value_arms(
@@ -309,9 +326,12 @@ def left_derivatives(welfare: Welfare, utilities: Floats) -> Floats:
 
     For a little more, the smallest utility would not move where several users tie for it.
     """
-    steps = 1e-6 * utilities
-    lost = welfare.value(utilities) - welfare.value(utilities - np.diag(steps))
-    return np.asarray(lost / np.maximum(steps, 1e-300))
+    steps, users = 1e-6 * utilities, np.arange(len(utilities))
+    less, most = np.empty(len(users)), max(1, SUPPOSED // len(users))
+    for start in range(0, len(users), most):
+        some = users[start : start + most]
+        less[some] = welfare.value(utilities - steps * (some[:, None] == users))
+    return np.asarray((welfare.value(utilities) - less) / np.maximum(steps, 1e-300))
 
 
 @functools.cache
