@@ -16,7 +16,7 @@ from fairduel.inference.strengths import KEPT, Strengths, infer_strengths, weigh
 
 ODDS = 30.0  # beforehand, that people have strengths rather than independent pairs
 # A model less likely than this is left out. Over 200,000 rounds one in a thousand still counts: who
-# leaves that out may be sure too early of something, and then never hear better.
+# leaves that out may be sure too early of something, and then never learn better.
 NEGLIGIBLE = 1e-6
 
 
