@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fairduel.errors import InputError
 
-# The numbers that a session can have of each kind of which it has some dozens. With all learners and
-# sizes that were tried it takes less than 1 GB then, 200 MB of it for Python and its libraries.
+# The numbers that a session can have of each kind of which it has some dozens. With all learners
+# and sizes that were tried it takes less than 1 GB then, 200 MB of it for Python and its libraries.
 MOST = 3_900_000
 DRAWN = 90  # pairs about which what is known takes as much as a score in all draws
 OWN = 1  # arm that takes as much as what is of a user, and of no arm
